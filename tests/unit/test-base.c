@@ -173,7 +173,7 @@ static void blanks_go_from_both_ends_only(void **state)
 
 static void errors_beyond_the_bound_are_counted(void **state)
 {
-	struct rd_errlist list = { 0 };
+	_cleanup_(rd_errlist_deinit) struct rd_errlist list = { 0 };
 	struct rd_err err;
 
 	for (int i = 0; i < RD_ERRORS_MAX + 500; i++) {
@@ -183,7 +183,6 @@ static void errors_beyond_the_bound_are_counted(void **state)
 	assert_int_equal(list.n, RD_ERRORS_MAX + 1);
 	assert_string_equal(list.v[RD_ERRORS_MAX - 1].message, "number 999");
 	assert_string_equal(list.v[RD_ERRORS_MAX].message, "500 more are not listed");
-	rd_errlist_deinit(&list);
 }
 
 static void text_for_a_shell_is_stepped_over_by_character(void **state)

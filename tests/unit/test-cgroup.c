@@ -36,7 +36,7 @@ static void a_process_that_has_gone_is_found_by_the_id_of_its_cgroup(void **stat
 	_cleanup_free_ char *by_id = NULL, *again = NULL, *unknown = NULL;
 	struct rd_cgroups *cg = NULL;
 	char full[128];
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 	uint64_t id;
 
 	host_open(&host, true);
@@ -50,7 +50,6 @@ static void a_process_that_has_gone_is_found_by_the_id_of_its_cgroup(void **stat
 	unknown = rd_cgroups_path(cg, 4711, 1);
 	assert_null(unknown);
 	rd_cgroups_destroy(cg);
-	fake_host_deinit(&host);
 }
 
 static uint64_t clock_ns = 1000000000;
@@ -68,7 +67,7 @@ static void searches_for_cgroups_take_a_twentieth_of_the_time(void **state)
 	_cleanup_free_ char *first = NULL, *early = NULL, *later = NULL;
 	struct rd_cgroups *cg = NULL;
 	struct rd_source_ops ops;
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 
 	host_open(&host, true);
 	ops = *host.source->ops;
@@ -84,14 +83,13 @@ static void searches_for_cgroups_take_a_twentieth_of_the_time(void **state)
 	later = rd_cgroups_path(cg, 4711, inode(&host, "/sys/fs/cgroup/system.slice"));
 	assert_string_equal(later, "/system.slice");
 	rd_cgroups_destroy(cg);
-	fake_host_deinit(&host);
 }
 
 static void another_process_with_the_same_number_is_not_believed(void **state)
 {
 	_cleanup_free_ char *path = NULL;
 	struct rd_cgroups *cg = NULL;
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 
 	host_open(&host, true);
 	cg = rd_cgroups_create(host.source);
@@ -99,14 +97,13 @@ static void another_process_with_the_same_number_is_not_believed(void **state)
 	path = rd_cgroups_path(cg, 77, inode(&host, "/sys/fs/cgroup/system.slice"));
 	assert_string_equal(path, "/system.slice");
 	rd_cgroups_destroy(cg);
-	fake_host_deinit(&host);
 }
 
 static void without_a_unified_hierarchy_the_process_alone_can_say(void **state)
 {
 	_cleanup_free_ char *alive = NULL, *gone = NULL;
 	struct rd_err err = { 0 };
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 	struct rd_cgroups *cg = NULL;
 	uint64_t id;
 
@@ -118,7 +115,6 @@ static void without_a_unified_hierarchy_the_process_alone_can_say(void **state)
 	assert_null(gone);
 	assert_int_equal(rd_cgroups_id(cg, "/x", &id, &err), -ENOTSUP);
 	rd_cgroups_destroy(cg);
-	fake_host_deinit(&host);
 }
 
 static void assert_picked(const char *text, const char *expected)

@@ -37,7 +37,7 @@ static enum rd_severity judge(struct fake_host *fake, const char *id)
 
 static void a_device_file_for_root_only(void **state)
 {
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 
 	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
@@ -51,12 +51,11 @@ static void a_device_file_for_root_only(void **state)
 	assert_int_equal(judge(&fake, "dev-mode"), RD_SEV_OK);
 	assert_int_equal(fake_host_run(&fake, "chmod 0600 dev/infiniband/uverbs0"), 0);
 	assert_int_equal(judge(&fake, "dev-mode"), RD_SEV_WARNING);
-	fake_host_deinit(&fake);
 }
 
 static void a_container_is_given_some_devices(void **state)
 {
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 
 	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
@@ -76,7 +75,6 @@ static void a_container_is_given_some_devices(void **state)
 	assert_int_equal(judge(&fake, "dev-infiniband"), RD_SEV_NOTE);
 	fake_host_text(&fake, "/dev/infiniband/uverbs0", "");
 	assert_int_equal(judge(&fake, "dev-infiniband"), RD_SEV_OK);
-	fake_host_deinit(&fake);
 }
 
 static enum rd_severity judge_flows(const struct rd_spreads *spreads, const struct rd_res *res)
@@ -244,7 +242,7 @@ static void what_a_star_stands_for(void **state)
 static void the_missing_are_told_first(void **state)
 {
 	struct rd_profile profile = { 0 }, self = { 0 };
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 
 	assert_int_equal(parse("port.m0/1.rate_gbps = 400\nnic.m1.ports = 1\nnic.m1.pci = x.y\ncount.gpus = 2\n"
 			       "gpu.0000:01:00.0.name = A\nsoftware.kernel = 6.1\nmodule.x.version = 2\n",
@@ -262,7 +260,6 @@ static void the_missing_are_told_first(void **state)
 	assert_string_equal(findings.v[3].subject, "port.m0/1.rate_gbps");
 	assert_string_equal(findings.v[3].observed, "200");
 	assert_string_equal(findings.v[3].expected, "400");
-	rd_findings_deinit(&findings);
 	rd_profile_deinit(&profile);
 	rd_profile_deinit(&self);
 }

@@ -327,7 +327,7 @@ static void refused_requests_are_those_of_nics_and_gpus(void **state)
 	struct rd_ibdev ibdevs[] = { { .pci = 0 }, { .pci = 3 }, { .pci = 4 } };
 	struct rd_gpu gpu = { .pci = 1 };
 	struct rd_host host = { .pcis = pcis, .n_pcis = 5, .ibdevs = ibdevs, .n_ibdevs = 3, .gpus = &gpu, .n_gpus = 1 };
-	bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
+	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
 
 	for (size_t i = 0; i < rd_n_checks; i++)
 		chosen[i] = strcmp(rd_checks[i]->id, "log-iommu-faults") == 0;
@@ -345,7 +345,6 @@ static void refused_requests_are_those_of_nics_and_gpus(void **state)
 		rd_findings_deinit(&findings);
 		rd_klog_deinit(&klog);
 	}
-	free(chosen);
 }
 
 static void every_rule_about_the_log_has_a_case(void **state)
@@ -374,7 +373,7 @@ static void lines_about_many_devices_are_no_flapping(void **state)
 	_cleanup_buf_ struct rd_buf text = { 0 };
 	struct rd_bytes bytes;
 	struct rd_host host = { 0 };
-	struct rd_klog klog = { 0 };
+	_cleanup_(rd_klog_deinit) struct rd_klog klog = { 0 };
 	struct rd_check_input in = { .host = &host, .klog = &klog };
 
 	for (unsigned n = 0; n < 12; n++)
@@ -382,7 +381,6 @@ static void lines_about_many_devices_are_no_flapping(void **state)
 	bytes = (struct rd_bytes){ (uint8_t *)strdup(text.data), text.len };
 	rd_klog_parse(&bytes, &klog);
 	assert_int_equal(check_worst(&in, "log-link-flaps"), RD_SEV_OK);
-	rd_klog_deinit(&klog);
 }
 
 /* A fix is to be pasted: it names the device of the line. */
@@ -390,10 +388,10 @@ static void the_fix_names_the_device(void **state)
 {
 	struct rd_pci pci = { .addr = "0000:5c:00.0", .domain = 0, .bus = 0x5c };
 	struct rd_host host = { .pcis = &pci, .n_pcis = 1 };
-	struct rd_klog klog;
+	_cleanup_(rd_klog_deinit) struct rd_klog klog;
 	struct rd_check_input in = { .host = &host, .klog = &klog };
-	struct rd_findings findings = { 0 };
-	bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
 
 	for (size_t i = 0; i < rd_n_checks; i++)
 		chosen[i] = strcmp(rd_checks[i]->id, "log-nic-health") == 0;
@@ -401,9 +399,6 @@ static void the_fix_names_the_device(void **state)
 	rd_checks_run(&in, chosen, &findings);
 	assert_int_equal(findings.n, 1);
 	assert_non_null(strstr(findings.v[0].fix, "devlink health show pci/0000:5c:00.0\n# "));
-	rd_findings_deinit(&findings);
-	rd_klog_deinit(&klog);
-	free(chosen);
 }
 
 /* Long ago is no reason to drain a host. */
@@ -413,12 +408,11 @@ static void an_old_line_warns(void **state)
 		"3,1,1000000,-;mlx5_core 0000:5c:00.0: device's health compromised\n6,2,180000000000,-;later\n";
 	struct rd_bytes bytes = { (uint8_t *)strdup(text), strlen(text) };
 	struct rd_host host = { 0 };
-	struct rd_klog klog = { 0 };
+	_cleanup_(rd_klog_deinit) struct rd_klog klog = { 0 };
 	struct rd_check_input in = { .host = &host, .klog = &klog };
 
 	rd_klog_parse(&bytes, &klog);
 	assert_int_equal(check_worst(&in, "log-nic-health"), RD_SEV_WARNING);
-	rd_klog_deinit(&klog);
 }
 
 static void a_log_that_may_not_be_read_is_unknown(void **state)
@@ -441,7 +435,7 @@ static void a_log_that_gave_no_answer_is_not_called_absent(void **state)
 	struct rd_host host = { 0 };
 	struct rd_port_views ports = { .host = &host };
 	struct rd_check_input in = { .host = &host, .ports = &ports, .klog = &klog };
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	size_t told = 0;
 
 	rd_checks_run(&in, NULL, &findings);
@@ -452,7 +446,6 @@ static void a_log_that_gave_no_answer_is_not_called_absent(void **state)
 		told++;
 	}
 	assert_true(told > 5);
-	rd_findings_deinit(&findings);
 }
 
 int main(void)

@@ -53,7 +53,7 @@ static void assert_nics(struct made *m, const char *variables, const char *expec
 
 static void variables_change_what_an_accelerator_gets(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	make(&m);
 	assert_nics(&m, "NCCL_DEBUG=INFO", "unchanged");
@@ -69,30 +69,27 @@ static void variables_change_what_an_accelerator_gets(void **state)
 	assert_nics(&m, "NCCL_NET_MERGE_LEVEL=PHB", "mlx5_0 mlx5_1 mlx5_2");
 	assert_nics(&m, "NCCL_NET_MERGE_LEVEL=nonsense", "mlx5_0 mlx5_1");
 	assert_nics(&m, "NCCL_IB_HCA==nothing", "");
-	nccl_stop(&m);
 }
 
 static void without_rdma_there_is_nothing_to_choose(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	make(&m);
 	assert_nics(&m, "NCCL_IB_HCA==mlx5_2\nNCCL_NET=Socket", "unchanged");
 	assert_nics(&m, "NCCL_IB_HCA==mlx5_2\nNCCL_IB_DISABLE=1", "unchanged");
 	assert_nics(&m, "NCCL_IB_HCA==mlx5_2\nNCCL_IB_DISABLE=0", "mlx5_2 copied");
-	nccl_stop(&m);
 }
 
 static void gpudirect_to_the_nearest_can_be_switched_off(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	make(&m);
 	/* LOC, and then the NICs on the switch are no nearer than the third, as NCCL sees it. */
 	assert_nics(&m, "NCCL_NET_GDR_LEVEL=LOC", "mlx5_0 mlx5_1 copied");
 	assert_nics(&m, "NCCL_NET_GDR_LEVEL=0", "mlx5_0 mlx5_1 copied");
 	assert_nics(&m, "NCCL_NET_GDR_LEVEL=pix", "unchanged");
-	nccl_stop(&m);
 }
 
 int main(void)

@@ -75,11 +75,10 @@ static const char *fitted(size_t row, size_t column)
 
 static void assert_short(const char *text, int width, int head, const char *expected)
 {
-	struct rd_buf out = { 0 };
+	_cleanup_(rd_buf_deinit) struct rd_buf out = { 0 };
 
 	rd_text_shorten(text, width, head, false, &out);
 	assert_string_equal(out.data, expected);
-	rd_buf_deinit(&out);
 }
 
 static void a_text_is_shortened_by_columns_of_the_terminal(void **state)

@@ -160,18 +160,18 @@ static void add_qps(struct rd_res *res, unsigned n)
 
 static void judge(const struct row *row)
 {
-	struct rd_job_proc proc = { .pid = 77,
-				    .comm = rd_dup("python3"),
-				    .uid = { 1000, RD_OK },
-				    .gid = 1000,
-				    .caps = { 0, RD_OK },
-				    .nofile = { 1024, RD_OK },
-				    .memlock = { RD_UNLIMITED, RD_OK } };
-	struct rd_job_view view = { .proc = &proc };
-	struct rd_job_kernel kernel = { 0 };
-	struct rd_host host = { 0 };
-	struct rd_res res = { 0 };
-	struct rd_qp_views qps;
+	_cleanup_(rd_job_proc_deinit) struct rd_job_proc proc = { .pid = 77,
+								  .comm = rd_dup("python3"),
+								  .uid = { 1000, RD_OK },
+								  .gid = 1000,
+								  .caps = { 0, RD_OK },
+								  .nofile = { 1024, RD_OK },
+								  .memlock = { RD_UNLIMITED, RD_OK } };
+	_cleanup_(rd_job_view_deinit) struct rd_job_view view = { .proc = &proc };
+	_cleanup_(rd_job_kernel_deinit) struct rd_job_kernel kernel = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
+	_cleanup_(rd_res_deinit) struct rd_res res = { 0 };
+	_cleanup_(rd_qp_views_deinit) struct rd_qp_views qps;
 	const struct rd_job_input in = { &host, &kernel, NULL, &qps };
 
 	make_host(&host, &kernel, &res);
@@ -186,12 +186,6 @@ static void judge(const struct row *row)
 	    !strstr(view.reason, row->reason))
 		fail_msg("%s: asked %d, %s, severity %d: %s", row->name, view.asked, rd_job_verdict_name(view.verdict),
 			 view.severity, view.reason);
-	rd_job_view_deinit(&view);
-	rd_job_proc_deinit(&proc);
-	rd_qp_views_deinit(&qps);
-	rd_job_kernel_deinit(&kernel);
-	rd_host_deinit(&host);
-	rd_res_deinit(&res);
 }
 
 static void verdicts(void **state)
@@ -202,7 +196,7 @@ static void verdicts(void **state)
 
 static void hostile_lines(void **state)
 {
-	struct rd_job_proc proc = { 0 };
+	_cleanup_(rd_job_proc_deinit) struct rd_job_proc proc = { 0 };
 
 	rd_job_take("dev\ndev x\ndev uverbs0 231:192 99999 0 0\ntcp 1 2 3\ntcp 10.0.0.2 99999999999999999999 1\naddr x\n"
 		    "shm 1\nfds x\nprovider\nother\n\n\n \nx",
@@ -211,7 +205,6 @@ static void hostile_lines(void **state)
 	assert_int_equal(proc.n_addrs, 0);
 	assert_int_equal(proc.nodes[0].mode.known, RD_ABSENT);
 	assert_int_equal(proc.fds.known, RD_ABSENT);
-	rd_job_proc_deinit(&proc);
 }
 
 static void mappings(void **state)

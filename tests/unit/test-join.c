@@ -240,7 +240,7 @@ static void several_that_fit_are_ambiguous(void **state)
 static void a_peer_that_is_gone_is_named_first(void **state)
 {
 	struct two *two = *state;
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 
 	add_qp(&two->a, 16, 99, RD_QPS_RTS, 9);
 	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
@@ -258,7 +258,6 @@ static void a_peer_that_is_gone_is_named_first(void **state)
 	assert_non_null(strstr(findings.v[0].fix, "host2"));
 	assert_string_equal(findings.v[1].id, "qp-half-open");
 	assert_string_equal(findings.v[1].observed, "1 of 3 pairs");
-	rd_findings_deinit(&findings);
 }
 
 static void a_host_is_added_once(void **state)

@@ -18,7 +18,7 @@ static void parse(const char *text, struct rd_klog *klog)
 
 static void records_have_level_time_text_and_device(void **state)
 {
-	struct rd_klog klog;
+	_cleanup_(rd_klog_deinit) struct rd_klog klog;
 
 	parse("\n6,339,5140900,-;NET: Registered PF_INET\n\n"
 	      "3,340,5690716,-;mlx5_core 0000:5c:00.0: mlx5_pcie_event:299: insufficient power\n"
@@ -39,18 +39,16 @@ static void records_have_level_time_text_and_device(void **state)
 	assert_int_equal(klog.v[2].facility, 1);
 	assert_int_equal(klog.v[2].level, 4);
 	assert_null(rd_krecord_pci(&klog.v[2]));
-	rd_klog_deinit(&klog);
 }
 
 static void escapes_become_bytes_again(void **state)
 {
-	struct rd_klog klog;
+	_cleanup_(rd_klog_deinit) struct rd_klog klog;
 
 	parse("6,0,1,-;a\\x5cb \\xc3\\xa9 \\x00 \\xzz \\x1b[2J\\x1\n", &klog);
 	assert_int_equal(klog.n, 1);
 	assert_false(klog.lost);
 	assert_string_equal(klog.v[0].text, "a\\b \xc3\xa9 \\x00 \\xzz \x1b[2J\\x1");
-	rd_klog_deinit(&klog);
 }
 
 static void what_is_no_record_is_passed_over(void **state)
@@ -83,20 +81,19 @@ static void what_is_no_record_is_passed_over(void **state)
 /* The key belongs to nobody if the line before it was no record. */
 static void a_key_belongs_to_the_record_before_it(void **state)
 {
-	struct rd_klog klog;
+	_cleanup_(rd_klog_deinit) struct rd_klog klog;
 
 	parse("6,1,2,-;t\nbroken\n DEVICE=n5\n6,2,3,-;u\n DEVICE=n7", &klog);
 	assert_int_equal(klog.n, 2);
 	assert_null(klog.v[0].device);
 	assert_string_equal(klog.v[1].device, "n7");
-	rd_klog_deinit(&klog);
 }
 
 static void a_host_without_a_log_is_absent(void **state)
 {
-	struct rd_errlist errors = { 0 };
+	_cleanup_(rd_errlist_deinit) struct rd_errlist errors = { 0 };
 	struct rd_klog klog = { 0 };
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 
 	fake_host_init(&fake);
 	rd_collect_klog(fake.source, &klog, &errors);
@@ -108,16 +105,14 @@ static void a_host_without_a_log_is_absent(void **state)
 	assert_int_equal(klog.known, RD_OK);
 	assert_int_equal(klog.n, 2);
 	rd_klog_deinit(&klog);
-	rd_errlist_deinit(&errors);
-	fake_host_deinit(&fake);
 }
 
 /* 6 MiB: the newest stay, from a whole record on. */
 static void of_a_long_log_the_newest_are_read(void **state)
 {
-	struct rd_klog klog = { 0 };
+	_cleanup_(rd_klog_deinit) struct rd_klog klog = { 0 };
 	_cleanup_free_ char *text = calloc(1, 7 << 20);
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 	char *at = text;
 
 	fake_host_init(&fake);
@@ -132,8 +127,6 @@ static void of_a_long_log_the_newest_are_read(void **state)
 	assert_true(klog.n > 20000 && klog.n < 60000);
 	assert_int_equal(klog.v[0].seq + klog.n - 1, klog.v[klog.n - 1].seq);
 	assert_int_equal(strtoull(klog.v[0].device + 1, NULL, 10), klog.v[0].seq);
-	rd_klog_deinit(&klog);
-	fake_host_deinit(&fake);
 }
 
 int main(void)

@@ -16,11 +16,10 @@ static size_t candidates(const struct rd_map *map, uint64_t hash, size_t *v, siz
 
 static void an_empty_map_has_nothing(void **state)
 {
-	struct rd_map map = { 0 };
+	_cleanup_(rd_map_deinit) struct rd_map map = { 0 };
 	size_t v[1];
 
 	assert_int_equal(candidates(&map, 0, v, 1), 0);
-	rd_map_deinit(&map);
 }
 
 static void every_element_is_found_after_the_map_has_grown(void **state)
@@ -46,7 +45,7 @@ static void every_element_is_found_after_the_map_has_grown(void **state)
 /* All of one hash, at the end of the table, so that they wrap round it. */
 static void elements_of_one_hash_come_in_order(void **state)
 {
-	struct rd_map map = { 0 };
+	_cleanup_(rd_map_deinit) struct rd_map map = { 0 };
 	size_t v[300];
 
 	for (size_t i = 0; i < 300; i++)
@@ -54,12 +53,11 @@ static void elements_of_one_hash_come_in_order(void **state)
 	assert_int_equal(candidates(&map, UINT32_MAX, v, 300), 300);
 	for (size_t i = 0; i < 300; i++)
 		assert_int_equal(v[i], i);
-	rd_map_deinit(&map);
 }
 
 static void neighbours_are_not_candidates(void **state)
 {
-	struct rd_map map = { 0 };
+	_cleanup_(rd_map_deinit) struct rd_map map = { 0 };
 	size_t v[2];
 
 	rd_map_put(&map, 7, 0);
@@ -72,7 +70,6 @@ static void neighbours_are_not_candidates(void **state)
 	assert_int_equal(candidates(&map, 8, v, 2), 1);
 	assert_int_equal(v[0], 2);
 	assert_int_equal(candidates(&map, 9, v, 2), 0);
-	rd_map_deinit(&map);
 }
 
 int main(void)

@@ -37,7 +37,7 @@ static void fill(struct rd_report *report)
 static void a_counter_is_named_as_each_format_wants_it(void **state)
 {
 	_cleanup_free_ char *om = NULL, *text = NULL;
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report;
 
 	fill(&report);
 	om = page(&report, RD_OPENMETRICS);
@@ -54,7 +54,6 @@ static void a_counter_is_named_as_each_format_wants_it(void **state)
 	assert_null(strstr(text, "EOF"));
 	assert_null(strstr(om, "nan"));
 	assert_string_equal(om + strlen(om) - strlen("# EOF\n"), "# EOF\n");
-	rd_report_deinit(&report);
 }
 
 static void names_of_drivers_become_names_of_metrics(void **state)
@@ -72,7 +71,7 @@ static void names_of_drivers_become_names_of_metrics(void **state)
 		{ "\033[31m \xff", NULL, "rdmadiag_31m" },
 		{ "", NULL, "rdmadiag" },
 	};
-	struct rd_metrics metrics = { 0 };
+	_cleanup_(rd_metrics_deinit) struct rd_metrics metrics = { 0 };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		const struct rd_metric *m =
@@ -81,20 +80,18 @@ static void names_of_drivers_become_names_of_metrics(void **state)
 		assert_non_null(m);
 		assert_string_equal(m->name, cases[i].expected);
 	}
-	rd_metrics_deinit(&metrics);
 }
 
 static void a_hostile_label_stays_a_label(void **state)
 {
 	const struct rd_label labels[] = { { "counter", "a\"} 1\nevil\\ \xff\033[2J" } };
 	_cleanup_free_ char *text = NULL;
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report;
 
 	rd_report_init(&report, "x");
 	rd_metric_uint(rd_metrics_family(&report.metrics, "x", RD_METRIC_GAUGE, NULL, "X."), 7, labels, 1);
 	text = page(&report, RD_PROMETHEUS_TEXT);
 	assert_has(text, "rdmadiag_x{counter=\"a\\\"} 1\\\\x0aevil\\\\ \\\\xff\\\\x1b[2J\"} 7\n");
-	rd_report_deinit(&report);
 }
 
 static void of_two_samples_with_the_same_labels_one_is_left(void **state)
@@ -102,7 +99,7 @@ static void of_two_samples_with_the_same_labels_one_is_left(void **state)
 	const struct rd_label a[] = { { "port", "1" } }, b[] = { { "port", "2" } };
 	_cleanup_free_ char *text = NULL;
 	struct rd_metric *family;
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report;
 
 	rd_report_init(&report, "x");
 	family = rd_metrics_family(&report.metrics, "x", RD_METRIC_GAUGE, NULL, "X.");
@@ -112,14 +109,13 @@ static void of_two_samples_with_the_same_labels_one_is_left(void **state)
 	text = page(&report, RD_PROMETHEUS_TEXT);
 	assert_has(text, "rdmadiag_x{port=\"1\"} 2\nrdmadiag_x{port=\"2\"} 1\n");
 	assert_null(strstr(text, "} 3\n"));
-	rd_report_deinit(&report);
 }
 
 static void every_page_says_what_came_out_and_when(void **state)
 {
 	const struct rd_err error = { .code = 2 };
 	_cleanup_free_ char *text = NULL;
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report;
 
 	rd_report_init(&report, "x");
 	report.time = 1700000000123456789u;
@@ -131,7 +127,6 @@ static void every_page_says_what_came_out_and_when(void **state)
 	assert_has(text, "rdmadiag_read_errors{command=\"counters\"} 1\n");
 	assert_has(text, "rdmadiag_read_time_seconds{command=\"counters\"} 1700000000.123456\n");
 	assert_has(text, "rdmadiag_build_info{command=\"counters\",version=\"1.0\"} 1\n");
-	rd_report_deinit(&report);
 }
 
 enum { NAME, PORT, COUNT };
@@ -147,7 +142,7 @@ static void a_section_becomes_a_family_and_what_is_unknown_no_sample(void **stat
 	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
 	_cleanup_free_ char *text = NULL;
 	struct rd_metric *family;
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report;
 	struct rd_row *row;
 
 	rd_report_init(&report, "x");
@@ -163,7 +158,6 @@ static void a_section_becomes_a_family_and_what_is_unknown_no_sample(void **stat
 	assert_has(text, "rdmadiag_things{name=\"known\"} 5\n");
 	assert_null(strstr(text, "unread"));
 	rd_section_destroy(section);
-	rd_report_deinit(&report);
 }
 
 static void time_is_utc_to_the_microsecond(void **state)

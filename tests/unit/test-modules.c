@@ -36,7 +36,7 @@ static int teardown(void **state)
 static void all_that_depend_on_the_core_are_found_directly_or_not(void **state)
 {
 	struct fake_host *host = *state;
-	struct rd_kmods mods = { 0 };
+	_cleanup_(rd_kmods_deinit) struct rd_kmods mods = { 0 };
 	bool marked[16] = { false };
 
 	assert_int_equal(rd_kmods_read(host->source, &mods, NULL), 0);
@@ -52,7 +52,6 @@ static void all_that_depend_on_the_core_are_found_directly_or_not(void **state)
 	assert_int_equal(rd_kmods_find(&mods, "no_users"), -1);
 	assert_true(rd_kmod_used_by(&mods.v[rd_kmods_find(&mods, "new_core")], "new_driver"));
 	assert_int_equal(mods.v[rd_kmods_find(&mods, "loop")].n_users, 0);
-	rd_kmods_deinit(&mods);
 }
 
 static void module_files_are_found_whatever_dash_or_packing(void **state)
@@ -64,7 +63,7 @@ static void module_files_are_found_whatever_dash_or_packing(void **state)
 				  "kernel/my_new_driver.ko:\n"
 				  "kernel/new_driver.koala:\n";
 	struct fake_host *host = *state;
-	struct rd_moddep moddep = { 0 };
+	_cleanup_(rd_moddep_deinit) struct rd_moddep moddep = { 0 };
 	static const char *const expected[] = { "/usr/lib/modules/6.9/updates/dkms/new-driver.ko",
 						"/usr/lib/modules/6.9/kernel/drivers/new_driver.ko.xz",
 						"/opt/vendor/new_driver.ko.zst" };
@@ -79,7 +78,6 @@ static void module_files_are_found_whatever_dash_or_packing(void **state)
 		free(path);
 	}
 	assert_null(rd_moddep_path(&moddep, "new_driver", 3));
-	rd_moddep_deinit(&moddep);
 }
 
 static bool want_mine(void *arg, const char *module)
@@ -97,7 +95,7 @@ static void symbols_of_one_module_are_read_and_no_others(void **state)
 				   "broken\n[mine]\nzzz t x\t[mine]\n"
 				   "0000000000000000 t mine_hidden\t[mine]";
 	struct fake_host *host = *state;
-	struct rd_ksyms syms = { 0 };
+	_cleanup_(rd_ksyms_deinit) struct rd_ksyms syms = { 0 };
 
 	fake_host_text(host, "/proc/kallsyms", text);
 	assert_int_equal(rd_ksyms_read(host->source, want_mine, "mine", &syms, NULL), 0);
@@ -108,14 +106,13 @@ static void symbols_of_one_module_are_read_and_no_others(void **state)
 	assert_true(syms.v[1].global);
 	assert_true(syms.v[1].addr == 0xffffffffc0100020);
 	assert_true(syms.v[2].addr == 0);
-	rd_ksyms_deinit(&syms);
 }
 
 static void what_ftrace_can_hook_is_read_wherever_tracefs_is(void **state)
 {
 	static const char text[] = "schedule\nmine_a [mine]\nother_a [other]\nmine_b.part.0 [mine]\n";
 	struct fake_host *host = *state;
-	struct rd_ksyms syms = { 0 };
+	_cleanup_(rd_ksyms_deinit) struct rd_ksyms syms = { 0 };
 
 	assert_int_equal(rd_ksyms_read_filter(host->source, want_mine, "mine", &syms, NULL), -ENOENT);
 	fake_host_text(host, "/sys/kernel/debug/tracing/available_filter_functions", text);
@@ -123,7 +120,6 @@ static void what_ftrace_can_hook_is_read_wherever_tracefs_is(void **state)
 	assert_int_equal(syms.n, 2);
 	assert_string_equal(syms.v[0].name, "mine_a");
 	assert_string_equal(syms.v[1].name, "mine_b.part.0");
-	rd_ksyms_deinit(&syms);
 }
 
 int main(void)

@@ -33,18 +33,17 @@ static void start(struct made *m, const char *text)
 /* The second takes part in the first, so the third and fourth stay what they are. */
 static void three_pex_switches_in_a_row_are_two(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	start(&m, SYSTEM(CPU("0", PEX("01") PEX("03") PEX("05") GPU("06", "0", "") "</pci>" PEX("08")
 					  NIC("09", "0", "mlx5_0", "200000") "</pci></pci></pci>")));
 	assert_string_equal(nccl_path(&m, 0, 0), "PXB");
-	nccl_stop(&m);
 }
 
 /* Ports that are functions of their own: the merged one is the last below its switch, and the first is another's. */
 static void a_merged_nic_comes_last(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	start(&m, SYSTEM(CPU("0", SWITCH("01") NIC("02", "0", "mlx5_0", "100000") NIC("02", "1", "mlx5_1", "100000")
 					  NIC("03", "0", "mlx5_2", "200000") GPU("04", "0", "")
@@ -52,13 +51,12 @@ static void a_merged_nic_comes_last(void **state)
 	assert_nets(&m, "mlx5_2 mlx5_0+mlx5_1 mlx5_3");
 	assert_string_equal(nccl_first(&m, 0), "mlx5_2");
 	assert_string_equal(nccl_first(&m, 1), "mlx5_0");
-	nccl_stop(&m);
 }
 
 /* The first process knows the switches that have NICs, and that of its own accelerator: the one with GPU1 comes last. */
 static void accelerators_come_in_the_order_of_the_tree(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	start(&m, SYSTEM(CPU("0", GPU("04", "0", NVLINK("13") NVLINK("23"))) CPU(
 			  "1", SWITCH("10") SWITCH("11") GPU("13", "1", NVLINK("04")) "</pci>" SWITCH("21")
@@ -66,19 +64,17 @@ static void accelerators_come_in_the_order_of_the_tree(void **state)
 					       "30", "0", "mlx5_0", "200000") "</pci>")));
 	assert_string_equal(nccl_path(&m, 0, 1), "PXN");
 	assert_int_equal(rd_nicmap_pair(&m.map, 0, 1)->via, 2);
-	nccl_stop(&m);
 }
 
 static void nics_without_a_function_are_on_the_first_cpu(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	start(&m, SYSTEM(CPU("0", GPU("04", "0", "") "<nic>" VIRTUAL("rxe0") "</nic>")
 				 CPU("1", GPU("13", "1", "") "<nic>" VIRTUAL("rxe1") "</nic>")));
 	assert_nets(&m, "rxe0 rxe1");
 	assert_string_equal(nccl_path(&m, 0, 1), "PHB");
 	assert_string_equal(nccl_path(&m, 1, 1), "SYS");
-	nccl_stop(&m);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 
 static void nics_of_one_bus_are_one(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 	int port;
 
 	nccl_start(&m);
@@ -36,12 +36,11 @@ static void nics_of_one_bus_are_one(void **state)
 	m.settings = rd_nccl_defaults();
 	m.settings.merge_level = RD_PATH_PHB;
 	assert_nets(&m, "mlx5_0+mlx5_1+mlx5_2+mlx5_3+mlx5_4");
-	nccl_stop(&m);
 }
 
 static void no_more_than_eight_go_together(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 	int port;
 
 	nccl_start(&m);
@@ -54,12 +53,11 @@ static void no_more_than_eight_go_together(void **state)
 		made_nic(&m.host, name, addr, port, "pci0000:20", 0, 50);
 	}
 	assert_nets(&m, "v0+v1+v2+v3+v4+v5+v6+v7 v8+v9");
-	nccl_stop(&m);
 }
 
 static void link_layers_stay_apart(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 	int port;
 
 	nccl_start(&m);
@@ -69,13 +67,12 @@ static void link_layers_stay_apart(void **state)
 	free(m.host.ports[1].link_layer);
 	m.host.ports[1].link_layer = strdup("Ethernet");
 	assert_nets(&m, "mlx5_0 mlx5_1");
-	nccl_stop(&m);
 }
 
 static void ports_that_are_down_excluded_or_efa_are_none(void **state)
 {
 	const bool allowed[] = { true, true, true, false };
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	nccl_start(&m);
 	for (unsigned i = 0; i < 4; i++) {
@@ -95,13 +92,12 @@ static void ports_that_are_down_excluded_or_efa_are_none(void **state)
 	m.host.ibdevs[1].driver = strdup("efa");
 	m.settings.allowed = allowed;
 	assert_nets(&m, "nic2");
-	nccl_stop(&m);
 }
 
 /* A guest whose devices all stand on bus 0: NCCL takes the host bridge, 00:00.0, for the place of all of them. */
 static void a_flat_guest_has_one_nic(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 	struct rd_pci *bridge;
 
 	nccl_start(&m);
@@ -114,13 +110,12 @@ static void a_flat_guest_has_one_nic(void **state)
 	assert_nets(&m, "mlx5_0+mlx5_1");
 	/* It names no link, which counts as sixteen lanes of 8 GT/s. */
 	assert_non_null(strstr(m.map.nccl.v[0].why, "12.0 GB/s"));
-	nccl_stop(&m);
 }
 
 /* A virtual function alone on its bus: there is no function 0 of device 0, and NCCL finds no PCI device. */
 static void without_function_0_the_first_cpu_it_is(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 	int up, port;
 
 	nccl_start(&m);
@@ -134,13 +129,12 @@ static void without_function_0_the_first_cpu_it_is(void **state)
 	assert_string_equal(nccl_path(&m, 0, 0), "PHB");
 	made_bridge(&m.host, "24:01.0", port, "pci0000:20", 1);
 	assert_string_equal(nccl_path(&m, 0, 0), "PIX");
-	nccl_stop(&m);
 }
 
 /* The process of the first accelerator comes first, and its CPU is where all see the NIC. */
 static void a_nic_without_a_function_is_on_one_cpu(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	nccl_start(&m);
 	made_gpu(&m.host, "23:00.0", -1, "pci0000:20", 1);
@@ -148,14 +142,13 @@ static void a_nic_without_a_function_is_on_one_cpu(void **state)
 	made_nic(&m.host, "rxe0", NULL, -1, NULL, -1, 25);
 	assert_string_equal(nccl_path(&m, 0, 0), "PHB");
 	assert_string_equal(nccl_path(&m, 1, 0), "SYS");
-	nccl_stop(&m);
 }
 
 /* A topology file can have ports as functions of their own: what they are merged into stands behind all others below that node, and
  * before those below the next. */
 static void merged_functions_of_a_file_come_last_below_their_node(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 	int port;
 
 	nccl_start(&m);
@@ -169,14 +162,13 @@ static void merged_functions_of_a_file_come_last_below_their_node(void **state)
 	made_nic(&m.host, "mlx5_3", "27:00.0", made_bridge(&m.host, "40:00.0", -1, "pci0000:40", 1), "pci0000:40", 1,
 		 200);
 	assert_nets(&m, "mlx5_2 mlx5_0+mlx5_1 mlx5_3");
-	nccl_stop(&m);
 }
 
 /* Soft devices, and those whose place NCCL does not find: all hang on the CPU. That makes them one, for which NCCL then has no
  * place; a single one it keeps. */
 static void merged_nics_without_a_function_are_lost(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	nccl_start(&m);
 	made_gpu(&m.host, "23:00.0", -1, "pci0000:20", 0);
@@ -187,12 +179,11 @@ static void merged_nics_without_a_function_are_lost(void **state)
 	assert_nets(&m, "mlx5_0");
 	m.settings.merge = false;
 	assert_nets(&m, "mlx5_0 rxe0 rxe1");
-	nccl_stop(&m);
 }
 
 static void cpus_come_in_the_order_in_which_nccl_meets_them(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	nccl_start(&m);
 	/* The first accelerator is on node 1: its NICs come first, although their addresses are higher. */
@@ -200,7 +191,6 @@ static void cpus_come_in_the_order_in_which_nccl_meets_them(void **state)
 	made_nic(&m.host, "low", "21:00.0", made_bridge(&m.host, "20:00.0", -1, "pci0000:20", 0), "pci0000:20", 0, 200);
 	made_nic(&m.host, "high", "91:00.0", made_bridge(&m.host, "80:01.0", -1, "pci0000:80", 1), "pci0000:80", 1, 200);
 	assert_nets(&m, "high low");
-	nccl_stop(&m);
 }
 
 int main(void)

@@ -24,7 +24,7 @@ static void make_pxn(struct made *m)
 
 static void nvlink_leads_to_a_neighbours_nic(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	make_pxn(&m);
 	assert_string_equal(nccl_path(&m, 1, 0), "PHB");
@@ -37,12 +37,11 @@ static void nvlink_leads_to_a_neighbours_nic(void **state)
 	/* NCCL_PXN_DISABLE=1 */
 	m.settings.pxn = false;
 	assert_string_equal(nccl_path(&m, 1, 0), "PHB");
-	nccl_stop(&m);
 }
 
 static void nvlinks_of_a_topology_file_count(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 	struct rd_gpu *gpu;
 
 	make_pxn(&m);
@@ -61,12 +60,11 @@ static void nvlinks_of_a_topology_file_count(void **state)
 	gpu->nvlinks[0].n = 1;
 	assert_string_equal(nccl_path(&m, 1, 0), "PXN");
 	assert_string_equal(m.map.nccl.v[1].why, "PXN over NVLink of GPU0, 20.0 GB/s");
-	nccl_stop(&m);
 }
 
 static void pxn_needs_gpudirect_beside_the_nic(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	make_pxn(&m);
 	m.host.has_nvswitch = true;
@@ -77,13 +75,12 @@ static void pxn_needs_gpudirect_beside_the_nic(void **state)
 	load_module(&m, "nvidia_peermem");
 	assert_string_equal(nccl_path(&m, 1, 0), "PXN");
 	assert_gpudirect(&m, 1, 0, "yes: nvidia_peermem");
-	nccl_stop(&m);
 }
 
 /* What is on one switch counts as no nearer than what is on one processor: all are as good. */
 static void without_gpudirect_the_way_leads_through_the_processor(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	make_pxn(&m);
 	made_nic(&m.host, "mlx5_1", "41:00.0", made_bridge(&m.host, "20:02.0", -1, "pci0000:20", 0), "pci0000:20", 0,
@@ -94,12 +91,11 @@ static void without_gpudirect_the_way_leads_through_the_processor(void **state)
 	RD_SET(m.system.nvidia_open, false);
 	assert_string_equal(nccl_path(&m, 0, 0), "PHB");
 	assert_non_null(strstr(m.map.nccl.v[0].why, "2 equally good NICs, shared by 2"));
-	nccl_stop(&m);
 }
 
 static void gpudirect_by_what_and_how_far(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	make_pxn(&m);
 	assert_gpudirect(&m, 0, 0, "unknown: not in the topology file");
@@ -124,7 +120,6 @@ static void gpudirect_by_what_and_how_far(void **state)
 	m.host.gpus[0].name = strdup("NVIDIA GB10");
 	m.host.ports[0].gdr.known = RD_ABSENT;
 	assert_gpudirect(&m, 0, 0, "no: GB10 does not support");
-	nccl_stop(&m);
 }
 
 /* Grace: the NIC stands on a root port of its own, the accelerator's PCI link is narrow, its C2C is not. */
@@ -143,7 +138,7 @@ static void make_grace(struct made *m)
 
 static void c2c_makes_p2c(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	make_grace(&m);
 	assert_string_equal(nccl_path(&m, 0, 0), "PHB");
@@ -155,12 +150,11 @@ static void c2c_makes_p2c(void **state)
 	/* NCCL_NET_GDR_C2C=0 */
 	m.settings.gdr_level = RD_PATH_PXB;
 	assert_gpudirect(&m, 0, 0, "no: farther than");
-	nccl_stop(&m);
 }
 
 static void a_data_direct_function_is_the_place(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 	int up;
 
 	make_grace(&m);
@@ -173,14 +167,13 @@ static void a_data_direct_function_is_the_place(void **state)
 	assert_nets(&m, "mlx5_0_dma");
 	assert_true(m.map.nccl_nets.v[0].data_direct);
 	assert_string_equal(nccl_path(&m, 0, 0), "PIX");
-	nccl_stop(&m);
 }
 
 /* Upstream and downstream ports of PEX89000: the inner switches of one chip are no step of their own. */
 static void a_pex_switch_of_two_levels_is_one(void **state)
 {
 	static const uint16_t subdevices[] = { 0x0072, 0x1003 };
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 	int outer, ports[2], inner[2];
 
 	nccl_start(&m);
@@ -204,7 +197,6 @@ static void a_pex_switch_of_two_levels_is_one(void **state)
 		RD_SET(pci->subdevice, subdevices[(int)i != outer]);
 	}
 	assert_string_equal(nccl_path(&m, 0, 0), "PIX");
-	nccl_stop(&m);
 }
 
 static void processors_are_told_apart(void **state)
@@ -237,7 +229,7 @@ static void processors_are_told_apart(void **state)
 
 static void other_makers_accelerators_are_not_driven(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	make_pxn(&m);
 	m.host.gpus[0].vendor = m.host.gpus[1].vendor = "Habana";
@@ -247,12 +239,11 @@ static void other_makers_accelerators_are_not_driven(void **state)
 	assert_gpudirect(&m, 0, 0, "unknown: NCCL does not support");
 	m.host.gpus[0].vendor = "AMD";
 	assert_string_equal(nccl_first(&m, 0), "mlx5_0");
-	nccl_stop(&m);
 }
 
 static void more_accelerators_than_any_host_has_are_not_predicted(void **state)
 {
-	struct made m;
+	_cleanup_(nccl_stop) struct made m;
 
 	nccl_start(&m);
 	for (unsigned i = 0; i < 65; i++) {
@@ -265,7 +256,6 @@ static void more_accelerators_than_any_host_has_are_not_predicted(void **state)
 	nccl_judge(&m);
 	assert_int_equal(m.map.nccl.n, 0);
 	assert_string_equal(m.map.nccl.note, "more than 64 accelerators: not predicted");
-	nccl_stop(&m);
 }
 
 static const char file[] =
@@ -288,8 +278,8 @@ static void read_file(const char *text, size_t size, struct rd_host *host)
 
 static void a_topology_file_says_what_sysfs_does_not(void **state)
 {
-	struct made m;
-	struct rd_buf again = { 0 };
+	_cleanup_(nccl_stop) struct made m;
+	_cleanup_(rd_buf_deinit) struct rd_buf again = { 0 };
 
 	nccl_start(&m);
 	read_file(file, strlen(file), &m.host);
@@ -312,14 +302,12 @@ static void a_topology_file_says_what_sysfs_does_not(void **state)
 		rd_host_deinit(&m.host);
 		read_file(again.data, again.len, &m.host);
 	}
-	rd_buf_deinit(&again);
-	nccl_stop(&m);
 }
 
 static void data_direct_functions_are_written_by_nccls_name(void **state)
 {
-	struct made m;
-	struct rd_buf out = { 0 };
+	_cleanup_(nccl_stop) struct made m;
+	_cleanup_(rd_buf_deinit) struct rd_buf out = { 0 };
 
 	make_grace(&m);
 	m.host.ibdevs[0].data_direct = made_bridge(&m.host, "43:00.0", -1, "pci0009:40", 0);
@@ -328,14 +316,12 @@ static void data_direct_functions_are_written_by_nccls_name(void **state)
 	assert_non_null(strstr(out.data, "busid=\"0000:43:00.0\""));
 	assert_non_null(strstr(out.data, "name=\"mlx5_0_dma\""));
 	assert_null(strstr(out.data, "busid=\"0000:01:00.0\""));
-	rd_buf_deinit(&out);
-	nccl_stop(&m);
 }
 
 static void what_is_no_text_is_escaped_in_a_topology_file(void **state)
 {
-	struct made m;
-	struct rd_buf out = { 0 };
+	_cleanup_(nccl_stop) struct made m;
+	_cleanup_(rd_buf_deinit) struct rd_buf out = { 0 };
 
 	make_grace(&m);
 	free(m.host.ibdevs[0].sys_image_guid);
@@ -343,8 +329,6 @@ static void what_is_no_text_is_escaped_in_a_topology_file(void **state)
 	rd_host_add_numa(&m.host)->id = 0;
 	rd_nccl_xml_write(&m.host, &out);
 	assert_non_null(strstr(out.data, " guid=\"0x00\\x7f\\xff&lt;\""));
-	rd_buf_deinit(&out);
-	nccl_stop(&m);
 }
 
 int main(void)

@@ -79,7 +79,7 @@ static void look_at(struct fake_host *files, struct rd_netstate *ret)
 	struct rd_host host = {
 		.ibdevs = &ibdev, .n_ibdevs = 1, .ports = &port, .n_ports = 1, .netdevs = &netdev, .n_netdevs = 1
 	};
-	struct rd_errlist errors = { 0 };
+	_cleanup_(rd_errlist_deinit) struct rd_errlist errors = { 0 };
 	struct fake_netlink fake;
 	struct fake_answer *answer;
 
@@ -91,13 +91,12 @@ static void look_at(struct fake_host *files, struct rd_netstate *ret)
 	*ret = (struct rd_netstate){ 0 };
 	rd_collect_netstate(&fake.source, &host, ret, &errors);
 	assert_int_equal(ret->n_ifs, 3);
-	rd_errlist_deinit(&errors);
 }
 
 static void what_stands_in_the_files_of_an_interface(void **state)
 {
 	struct rd_netstate net;
-	struct fake_host files;
+	_cleanup_(fake_host_deinit) struct fake_host files;
 	char path[64];
 
 	fake_host_init(&files);
@@ -161,7 +160,6 @@ static void what_stands_in_the_files_of_an_interface(void **state)
 	assert_int_equal(net.ifs[0].cnp_dscp.known, RD_OK);
 	assert_int_equal(net.ifs[0].cnp_prio.known, RD_OK);
 	rd_netstate_deinit(&net);
-	fake_host_deinit(&files);
 }
 
 int main(void)

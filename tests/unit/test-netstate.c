@@ -96,7 +96,7 @@ static void add_version(struct nlmsghdr *message, uint16_t kind, const char *nam
 static void firmware_and_health_by_devlink(void **state)
 {
 	struct genlmsghdr info = { .cmd = DEVLINK_CMD_INFO_GET }, health = { .cmd = DEVLINK_CMD_HEALTH_REPORTER_GET };
-	struct rd_netstate net = { 0 };
+	_cleanup_(rd_netstate_deinit) struct rd_netstate net = { 0 };
 	struct fake_netlink fake;
 	struct fake_answer *answer;
 	struct nlmsghdr *message;
@@ -135,7 +135,6 @@ static void firmware_and_health_by_devlink(void **state)
 	assert_false(net.devlinks[0].reporters[0].healthy);
 	assert_int_equal(net.devlinks[0].reporters[0].errors, 2);
 	assert_int_equal(net.devlinks[0].reporters[0].port, -1);
-	rd_netstate_deinit(&net);
 }
 
 static struct nlmsghdr *begin_eth(struct fake_netlink *fake, struct fake_answer **answer, uint8_t command)
@@ -225,7 +224,7 @@ static void routes_rules_and_neighbours(void **state)
 		struct rtnexthop hop;
 		struct rtnexthop other;
 	} hops = { { .rtnh_len = 8, .rtnh_ifindex = 4 }, { .rtnh_len = 8, .rtnh_ifindex = 5 } };
-	struct rd_netstate result = { 0 };
+	_cleanup_(rd_netstate_deinit) struct rd_netstate result = { 0 };
 	struct fake_netlink fake;
 	struct fake_answer *answer;
 	struct nlmsghdr *message;
@@ -265,7 +264,6 @@ static void routes_rules_and_neighbours(void **state)
 	assert_int_equal(result.neighs[0].state, RD_NEIGH_FAILED);
 	rd_ip_text(false, result.neighs[0].addr, text);
 	assert_string_equal(text, "10.1.2.3");
-	rd_netstate_deinit(&result);
 }
 
 /* nftables. */

@@ -52,11 +52,10 @@ static void assert_holds(const struct place *place, const char *names, const cha
 
 static void put(const char *path, const char *text)
 {
-	struct rd_buf contents = { 0 };
+	_cleanup_(rd_buf_deinit) struct rd_buf contents = { 0 };
 
 	rd_buf_str(&contents, text);
 	assert_int_equal(rd_replace_file(path, &contents, NULL), 0);
-	rd_buf_deinit(&contents);
 }
 
 static void a_file_is_replaced_whole_and_readable_for_others(void **state)

@@ -32,17 +32,16 @@ static void add_function(struct fake_host *fake, const char *addr, const char *t
 
 static void load(struct fake_host *fake, struct rd_host *host)
 {
-	struct rd_errlist errors = { 0 };
+	_cleanup_(rd_errlist_deinit) struct rd_errlist errors = { 0 };
 
 	*host = (struct rd_host){ 0 };
 	assert_int_equal(rd_collect_host(fake->source, RD_COLLECT_ACS, host, &errors, NULL), 0);
-	rd_errlist_deinit(&errors);
 }
 
 static void a_console_is_no_accelerator(void **state)
 {
-	struct fake_host fake;
-	struct rd_host host;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(rd_host_deinit) struct rd_host host;
 
 	fake_host_init(&fake);
 	add_function(&fake, "0000:05:00.0", "pci0000:00/0000:05:00.0", "0x030000\n", "0x1a03\n",
@@ -64,14 +63,12 @@ static void a_console_is_no_accelerator(void **state)
 	assert_string_equal(host.gpus[2].vendor, "AMD");
 	assert_string_equal(host.gpus[3].vendor, "Habana");
 	assert_null(host.gpus[4].vendor);
-	rd_host_deinit(&host);
-	fake_host_deinit(&fake);
 }
 
 static void what_procfs_says_of_an_accelerator(void **state)
 {
-	struct fake_host fake;
-	struct rd_host host;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(rd_host_deinit) struct rd_host host;
 
 	fake_host_init(&fake);
 	add_function(&fake, "0000:1b:00.0", "pci0000:1a/0000:1b:00.0", "0x030200\n", "0x10de\n", "0x2330\n");
@@ -81,8 +78,6 @@ static void what_procfs_says_of_an_accelerator(void **state)
 	assert_string_equal(host.gpus[0].name, "NVIDIA H100 80GB HBM3");
 	assert_string_equal(host.gpus[0].uuid, "GPU-1234");
 	assert_int_equal(host.gpus[0].minor.v, 7);
-	rd_host_deinit(&host);
-	fake_host_deinit(&fake);
 }
 
 static void add_nic(struct fake_host *fake)
@@ -106,7 +101,7 @@ static void add_nic(struct fake_host *fake)
 
 static void a_nic_behind_a_bond_and_one_in_another_namespace(void **state)
 {
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 	struct rd_host host;
 
 	fake_host_init(&fake);
@@ -127,7 +122,6 @@ static void a_nic_behind_a_bond_and_one_in_another_namespace(void **state)
 	assert_true(host.netdevs[host.ports[0].netdevs[0]].is_bond);
 	assert_int_equal(host.ports[0].mtu.v, 4096);
 	rd_host_deinit(&host);
-	fake_host_deinit(&fake);
 }
 
 static void acs_of_a_bridge_above_a_nic(void **state)
@@ -135,7 +129,7 @@ static void acs_of_a_bridge_above_a_nic(void **state)
 	uint8_t config[4096] = {
 		[0x34] = 0x40, [0x40] = 0x10, [0x42] = 0x42, [0x100] = 0x0d, [0x102] = 0x01, [0x106] = 0x1d
 	};
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 	struct rd_host host;
 	int bridge;
 
@@ -161,7 +155,6 @@ static void acs_of_a_bridge_above_a_nic(void **state)
 	load(&fake, &host);
 	assert_int_equal(host.pcis[bridge].acs_ctl.known, RD_ABSENT);
 	rd_host_deinit(&host);
-	fake_host_deinit(&fake);
 }
 
 static void read_topology(const char *text, struct rd_host *host)
@@ -232,7 +225,7 @@ static void document_types_and_entities_are_refused(void **state)
 	};
 	static const char *const entities[] = { "<system name=\"&a;\"/>", "<system>&a;</system>",
 						"<system name=\"&#0;\"/>" };
-	struct rd_host host = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	struct rd_err err;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(types); i++) {
@@ -246,7 +239,6 @@ static void document_types_and_entities_are_refused(void **state)
 		"</nic></pci></cpu></system>",
 		&host);
 	assert_string_equal(host.ibdevs[0].name, "<>&\"'A");
-	rd_host_deinit(&host);
 }
 
 static void topology_files_that_ask_for_too_much(void **state)
@@ -368,7 +360,7 @@ static void a_link_speed_is_a_number_or_unknown(void **state)
 		{ "-8.0 GT/s\n", 0 },
 		{ "1e300\n", 0 },
 	};
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 
 	fake_host_init(&fake);
 	add_nic(&fake);
@@ -383,13 +375,12 @@ static void a_link_speed_is_a_number_or_unknown(void **state)
 		assert_int_equal(pci->max.mtps.v, speeds[i].mtps);
 		rd_host_deinit(&host);
 	}
-	fake_host_deinit(&fake);
 }
 
 /* Two interfaces in one bond, one RDMA device: mlx5's LAG as it shows in sysfs. */
 static void the_rate_of_a_lag(void **state)
 {
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 	struct rd_host host;
 
 	fake_host_init(&fake);
@@ -424,7 +415,6 @@ static void the_rate_of_a_lag(void **state)
 	assert_int_equal(host.ports[0].lag_active, 1);
 	assert_true(host.ports[0].rate_gbps.v == 400);
 	rd_host_deinit(&host);
-	fake_host_deinit(&fake);
 }
 
 static void add_interface(struct fake_host *fake, const char *target, const char *name)
@@ -441,8 +431,8 @@ static void add_interface(struct fake_host *fake, const char *target, const char
 /* Indices begin with 0: what belongs to the first function, and to the first interface, is not what belongs to none. */
 static void the_first_function_is_one(void **state)
 {
-	struct fake_host fake;
-	struct rd_host host;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(rd_host_deinit) struct rd_host host;
 
 	fake_host_init(&fake);
 	add_function(&fake, "0000:00:03.0", "pci0000:00/0000:00:03.0", "0x020000\n", "0x8086\n", "0x1572\n");
@@ -471,15 +461,13 @@ static void the_first_function_is_one(void **state)
 	/* The soft device stands where its interface does. */
 	assert_int_equal(host.ibdevs[0].pci, 0);
 	assert_string_equal(host.ibdevs[0].via, "netdev");
-	rd_host_deinit(&host);
-	fake_host_deinit(&fake);
 }
 
 /* A device of hardware has its own place, also where that is the first, whichever interface its GIDs name. */
 static void hardware_has_its_own_place(void **state)
 {
-	struct fake_host fake;
-	struct rd_host host;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(rd_host_deinit) struct rd_host host;
 
 	fake_host_init(&fake);
 	add_function(&fake, "0000:00:03.0", "pci0000:00/0000:00:03.0", "0x020000\n", "0x15b3\n", "0x1021\n");
@@ -497,14 +485,12 @@ static void hardware_has_its_own_place(void **state)
 	load(&fake, &host);
 	assert_int_equal(host.ibdevs[0].pci, 0);
 	assert_string_not_equal(host.ibdevs[0].via, "netdev");
-	rd_host_deinit(&host);
-	fake_host_deinit(&fake);
 }
 
 /* NVSwitches are seen by class and vendor, and so are data direct functions; whose these are libmlx5 tells. */
 static void what_only_nccl_asks_for(void **state)
 {
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 	struct rd_host host;
 
 	fake_host_init(&fake);
@@ -529,7 +515,6 @@ static void what_only_nccl_asks_for(void **state)
 	load(&fake, &host);
 	assert_int_equal(host.ibdevs[0].data_direct, -1);
 	rd_host_deinit(&host);
-	fake_host_deinit(&fake);
 }
 
 int main(void)

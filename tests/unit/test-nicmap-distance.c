@@ -24,7 +24,7 @@ static void assert_path(const struct rd_host *host, int gpu, int nic, const char
 /* Two sockets; on the first two host bridges; below one of them two root ports, one with a switch behind a switch. */
 static void distances_on_a_host_with_switches(void **state)
 {
-	struct rd_host host = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	int up = made_switch(&host, 0x20, "pci0000:20", 0), inner, gpu, near, deep, port, bridge, node, far;
 
 	gpu = made_gpu(&host, "23:00.0", made_port_of(&host, up, 0), "pci0000:20", 0);
@@ -42,25 +42,23 @@ static void distances_on_a_host_with_switches(void **state)
 	assert_path(&host, gpu, bridge, "PHB", "PHB", "PHB");
 	assert_path(&host, gpu, node, "NODE", "PHB", "NODE");
 	assert_path(&host, gpu, far, "SYS", "SYS", "SYS");
-	rd_host_deinit(&host);
 }
 
 /* Where the kernel names no node, two host bridges are not of one node; NVSHMEM takes -1 for a node like any other. */
 static void node_minus_one_is_no_node(void **state)
 {
-	struct rd_host host = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	int gpu, nic;
 
 	gpu = made_gpu(&host, "21:00.0", made_bridge(&host, "20:00.0", -1, "pci0000:20", -1), "pci0000:20", -1);
 	nic = made_nic(&host, "nic", "41:00.0", made_bridge(&host, "40:00.0", -1, "pci0000:40", -1), "pci0000:40", -1,
 		       100);
 	assert_path(&host, gpu, nic, "SYS", "PHB", "NODE");
-	rd_host_deinit(&host);
 }
 
 static void a_guest_without_switches_is_unknown_and_says_why(void **state)
 {
-	struct rd_host host = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	const char *why = NULL;
 	int gpu, nic, other;
 
@@ -72,30 +70,27 @@ static void a_guest_without_switches_is_unknown_and_says_why(void **state)
 	assert_non_null(strstr(why, "virtual machine"));
 	/* That nodes differ is known all the same. */
 	assert_int_equal(rd_distance(&host, gpu, other, &why), RD_PATH_SYS);
-	rd_host_deinit(&host);
 }
 
 static void a_device_without_a_function_is_unknown(void **state)
 {
-	struct rd_host host = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	const char *why = NULL;
 	int gpu = made_gpu(&host, "21:00.0", -1, "pci0000:20", 0), nic = made_nic(&host, "rxe0", NULL, -1, "", 0, 10);
 
 	assert_int_equal(rd_distance(&host, gpu, nic, &why), RD_PATH_UNKNOWN);
 	assert_non_null(why);
-	rd_host_deinit(&host);
 }
 
 static void two_functions_of_a_card_are_near(void **state)
 {
-	struct rd_host host = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	int port, a, b;
 
 	port = made_bridge(&host, "60:00.0", -1, "pci0000:60", 0);
 	a = made_nic(&host, "mlx5_4", "61:00.0", port, "pci0000:60", 0, 200);
 	b = made_nic(&host, "mlx5_5", "61:00.1", port, "pci0000:60", 0, 200);
 	assert_int_equal(rd_distance_pci(&host, host.ibdevs[a].pci, host.ibdevs[b].pci, NULL), RD_PATH_PIX);
-	rd_host_deinit(&host);
 }
 
 static void places_of_vmds_long_domains_and_auxiliary_functions(void **state)
@@ -185,7 +180,7 @@ static void published_topology_files_by_the_rule_of_nccl(void **state)
 static void the_oci_host_is_as_its_owner_published_it(void **state)
 {
 	static const unsigned cards[] = { 5, 7, 1, 3, 14, 16, 9, 11 };
-	struct rd_host host;
+	_cleanup_(rd_host_deinit) struct rd_host host;
 	char line[1024];
 	size_t seen = 0;
 	FILE *file = fopen(DATA "nvidia-smi-topo/oci-bm.gpu.a100-18nic.topo-m.txt", "r");
@@ -218,14 +213,13 @@ static void the_oci_host_is_as_its_owner_published_it(void **state)
 	}
 	fclose(file);
 	assert_int_equal(seen, 8);
-	rd_host_deinit(&host);
 }
 
 /* Written and read again, each cell is as it was. */
 static void assert_kept(struct rd_host *host)
 {
 	_cleanup_buf_ struct rd_buf xml = { 0 };
-	struct rd_host again = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host again = { 0 };
 
 	for (size_t d = 0; d < host->n_ibdevs; d++)
 		assert_non_null(host->ibdevs[d].name);
@@ -243,12 +237,11 @@ static void assert_kept(struct rd_host *host)
 			assert_int_equal(rd_distance(&again, gpu, nic, NULL), rd_distance(host, (int)g, (int)d, NULL));
 			assert_int_equal(rd_distance_nccl(&again, gpu, nic), rd_distance_nccl(host, (int)g, (int)d));
 		}
-	rd_host_deinit(&again);
 }
 
 static void a_file_that_we_wrote_keeps_every_distance(void **state)
 {
-	struct rd_host host = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	int up, inner, port;
 
 	for (int node = 0; node < 2; node++)
@@ -270,7 +263,6 @@ static void a_file_that_we_wrote_keeps_every_distance(void **state)
 	made_nic(&host, "below", "72:00.0", inner, "pci0000:70", 1, 400);
 	made_nic(&host, "lower", "73:00.0", made_bridge(&host, "72:01.0", inner, "pci0000:70", 1), "pci0000:70", 1, 400);
 	assert_kept(&host);
-	rd_host_deinit(&host);
 }
 
 static void a_guest_stays_one_in_a_file_that_we_wrote(void **state)

@@ -40,8 +40,8 @@ static void make_results(struct rd_findings *results)
 
 static void unknown_rules_are_one_line(void **state)
 {
-	struct rd_findings results = { 0 };
-	struct rd_report report = { .headline = rd_dup("3 results"), .results = &results };
+	_cleanup_(rd_findings_deinit) struct rd_findings results = { 0 };
+	_cleanup_(rd_report_deinit) struct rd_report report = { .headline = rd_dup("3 results"), .results = &results };
 
 	make_results(&results);
 	assert_page(&report, (struct rd_finding_style){ .gaps = true },
@@ -49,13 +49,11 @@ static void unknown_rules_are_one_line(void **state)
 		    "\nwarning: mlx5_0/1: Fault; a|b [slow]\n"
 		    "\nnote: mlx5_0/1: Fault; old [remark]\n"
 		    "\nunknown: 3 rules, for 2 reasons, most often: not root; -v lists them\n");
-	rd_report_deinit(&report);
-	rd_findings_deinit(&results);
 }
 
 static void what_passed_is_shown_only_when_asked(void **state)
 {
-	struct rd_findings results = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings results = { 0 };
 	struct rd_report report = { .results = &results };
 
 	add(&results, "good", RD_SEV_OK, "full width");
@@ -64,44 +62,39 @@ static void what_passed_is_shown_only_when_asked(void **state)
 	assert_page(&report, (struct rd_finding_style){ .verbose = true },
 		    "\npass: good: mlx5_0/1\nskip: none: no switch\n");
 	assert_page(&report, (struct rd_finding_style){ .verbose = true, .least = RD_SEV_WARNING }, "");
-	rd_findings_deinit(&results);
 }
 
 static void less_severe_results_are_left_out(void **state)
 {
-	struct rd_findings results = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings results = { 0 };
 	struct rd_report report = { .results = &results };
 
 	make_results(&results);
 	assert_page(&report, (struct rd_finding_style){ .least = RD_SEV_WARNING },
 		    "warning: mlx5_0/1: Fault; a|b [slow]\n");
 	assert_page(&report, (struct rd_finding_style){ .least = RD_SEV_CRITICAL }, "");
-	rd_findings_deinit(&results);
 }
 
 /* In plugin output the first bar of any line starts performance data. */
 static void no_bar_follows_performance_data(void **state)
 {
-	struct rd_findings results = { 0 };
-	struct rd_report report = { .headline = rd_dup("RDMA WARNING - x"),
-				    .perfdata = rd_dup("failed=0"),
-				    .results = &results };
+	_cleanup_(rd_findings_deinit) struct rd_findings results = { 0 };
+	_cleanup_(rd_report_deinit) struct rd_report report = { .headline = rd_dup("RDMA WARNING - x"),
+								.perfdata = rd_dup("failed=0"),
+								.results = &results };
 
 	add(&results, "slow", RD_SEV_WARNING, "a|b");
 	assert_page(&report, (struct rd_finding_style){ 0 },
 		    "RDMA WARNING - x | failed=0\nwarning: mlx5_0/1: Fault; a/b [slow]\n");
-	rd_report_deinit(&report);
-	rd_findings_deinit(&results);
 }
 
 static void a_hostile_name_cannot_break_a_line(void **state)
 {
-	struct rd_report report = { .headline = rd_dup("of a\nb") };
+	_cleanup_(rd_report_deinit) struct rd_report report = { .headline = rd_dup("of a\nb") };
 
 	rd_report_note(&report, "nccl: %s", "\033[2J");
 	rd_report_note(&report, "%d more rows", 2);
 	assert_page(&report, (struct rd_finding_style){ 0 }, "of a\\x0ab\n\nnccl: \\x1b[2J\n2 more rows\n");
-	rd_report_deinit(&report);
 }
 
 int main(void)

@@ -41,7 +41,7 @@ static void add_line(struct rd_buf *out, const char *local, const char *remote, 
 
 static void printed(const struct rd_buf *text, const uint64_t *inodes, size_t n, struct rd_buf *out)
 {
-	struct rd_proc_tcp tcp = { 0 };
+	_cleanup_(rd_proc_tcp_deinit) struct rd_proc_tcp tcp = { 0 };
 
 	tcp.inodes = calloc(n + 1, sizeof(*tcp.inodes));
 	if (n)
@@ -49,7 +49,6 @@ static void printed(const struct rd_buf *text, const uint64_t *inodes, size_t n,
 	tcp.n_inodes = n;
 	rd_proc_tcp_take(&tcp, text->data);
 	rd_proc_tcp_print(&tcp, out);
-	rd_proc_tcp_deinit(&tcp);
 }
 
 /* Established ones of this process, to other hosts, each address once. */
@@ -143,11 +142,11 @@ static void several_processes(void **state)
 /* Two processes with a queue pair each: the connections of one can be read, those of the other cannot. */
 static void the_group_of_unknown_peers(void **state)
 {
-	struct fake_host host;
-	struct rd_res res = { 0 };
-	struct rd_qp_views views;
-	struct rd_qp_groups groups;
-	struct rd_findings findings = { 0 };
+	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(rd_res_deinit) struct rd_res res = { 0 };
+	_cleanup_(rd_qp_views_deinit) struct rd_qp_views views;
+	_cleanup_(rd_qp_groups_deinit) struct rd_qp_groups groups;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	size_t qps[2];
 
 	fake_host_init(&host);
@@ -185,11 +184,6 @@ static void the_group_of_unknown_peers(void **state)
 	rd_qp_views_set_link(&views, 0, &(struct rd_qp_link){ .cm_id = -1, .has_gid = true });
 	rd_qp_count_unknown_peers(&views, NULL, qps);
 	assert_int_equal(qps[0], 0);
-	rd_findings_deinit(&findings);
-	rd_qp_groups_deinit(&groups);
-	rd_qp_views_deinit(&views);
-	rd_res_deinit(&res);
-	fake_host_deinit(&host);
 }
 
 /* This process, which is connected to itself only. */

@@ -18,7 +18,7 @@ static int parse(const char *text, struct rd_profile *ret, struct rd_err *err)
 
 static void a_line_that_mutes(void **state)
 {
-	struct rd_profile profile = { 0 };
+	_cleanup_(rd_profile_deinit) struct rd_profile profile = { 0 };
 	const struct rd_ignore *ignore;
 
 	assert_int_equal(parse("# a comment\nignore = pcie-link-width@0000:1b:00.0 until 2026-12-31  card is ordered \n"
@@ -44,12 +44,11 @@ static void a_line_that_mutes(void **state)
 	assert_non_null(rd_profile_ignored(&profile, "profile-gpu", "GPU 0000:5e:00.0", 0));
 	assert_null(rd_profile_ignored(&profile, "profile-gpu", "NIC mlx5_0", 0));
 	assert_null(rd_profile_ignored(NULL, "profile-gpu", "x", 0));
-	rd_profile_deinit(&profile);
 }
 
 static void a_port_is_muted_in_either_spelling(void **state)
 {
-	struct rd_profile profile = { 0 };
+	_cleanup_(rd_profile_deinit) struct rd_profile profile = { 0 };
 
 	assert_int_equal(parse("ignore = dcqcn@mlx5_0:1 (eth2) until 2026-12-31 x\n"
 			       "ignore = pfc@mlx5_*/1 until 2026-12-31 x\n",
@@ -58,12 +57,11 @@ static void a_port_is_muted_in_either_spelling(void **state)
 	assert_non_null(rd_profile_ignored(&profile, "dcqcn", "mlx5_0/1 (eth2)", 0));
 	assert_null(rd_profile_ignored(&profile, "dcqcn", "mlx5_0/2 (eth2)", 0));
 	assert_non_null(rd_profile_ignored(&profile, "pfc", "mlx5_3/1", 0));
-	rd_profile_deinit(&profile);
 }
 
 static void the_last_day_still_counts(void **state)
 {
-	struct rd_profile profile = { 0 };
+	_cleanup_(rd_profile_deinit) struct rd_profile profile = { 0 };
 
 	assert_int_equal(parse("ignore = aer until 2026-12-31 x\n", &profile, NULL), 0);
 	assert_non_null(rd_profile_ignored(&profile, "aer", "y", DAY_2026_12_31));
@@ -73,19 +71,17 @@ static void the_last_day_still_counts(void **state)
 	/* 2026-12-31T23:59:59Z, and a second later. */
 	assert_int_equal(rd_profile_day(UINT64_C(1798761599) * 1000000000), DAY_2026_12_31);
 	assert_int_equal(rd_profile_day(UINT64_C(1798761600) * 1000000000), DAY_2026_12_31 + 1);
-	rd_profile_deinit(&profile);
 }
 
 /* Over an old line of the same rule and subject a newer one counts. */
 static void one_of_several_lines_is_enough(void **state)
 {
-	struct rd_profile profile = { 0 };
+	_cleanup_(rd_profile_deinit) struct rd_profile profile = { 0 };
 
 	assert_int_equal(
 		parse("ignore = aer until 2026-12-30 x\nignore = aer@*:1b:* until 2026-12-31 y\n", &profile, NULL), 0);
 	assert_ptr_equal(rd_profile_ignored(&profile, "aer", "0000:1b:00.0", DAY_2026_12_31), &profile.ignores[1]);
 	assert_null(rd_profile_ignored(&profile, "aer", "0000:1c:00.0", DAY_2026_12_31));
-	rd_profile_deinit(&profile);
 }
 
 static void lines_that_mute_nothing_are_refused(void **state)
@@ -135,7 +131,7 @@ static bool is_aer(const char *id)
 
 static void a_rule_that_is_none_is_named_with_its_line(void **state)
 {
-	struct rd_profile profile = { 0 };
+	_cleanup_(rd_profile_deinit) struct rd_profile profile = { 0 };
 	struct rd_err err = { 0 };
 
 	assert_int_equal(parse("ignore = aer until 2026-12-31 x\n\nignore = earl until 2026-12-31 x\n", &profile, NULL),
@@ -147,7 +143,6 @@ static void a_rule_that_is_none_is_named_with_its_line(void **state)
 	free(profile.ignores[1].rule);
 	profile.ignores[1].rule = strdup("aer");
 	assert_int_equal(rd_profile_check_ignores(&profile, is_aer, "test", &err), 0);
-	rd_profile_deinit(&profile);
 }
 
 static void what_mutes_reads_as_it_was_written(void **state)
@@ -155,21 +150,20 @@ static void what_mutes_reads_as_it_was_written(void **state)
 	static const char text[] = "count.gpus = 8\n"
 				   "ignore = profile-gpu@GPU 0000:*:00.0 until 2028-02-29 in repair until noon\n"
 				   "ignore = aer until 1970-01-01 x = y\n";
-	struct rd_profile profile = { 0 };
+	_cleanup_(rd_profile_deinit) struct rd_profile profile = { 0 };
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	assert_int_equal(parse(text, &profile, NULL), 0);
 	assert_int_equal(profile.ignores[1].last_day, 0);
 	rd_profile_write(&profile, &out);
 	assert_string_equal(out.data, text);
-	rd_profile_deinit(&profile);
 }
 
 /* Neither a pass nor a difference, and one finding for all. */
 static void what_could_not_be_read_is_unknown(void **state)
 {
 	struct rd_profile profile = { 0 }, self = { 0 };
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 
 	assert_int_equal(parse("nic.*.max_read_request_bytes = 4096\nbridge.0000:01:00.0.acs_control = none\n",
 			       &profile, NULL),
@@ -183,7 +177,6 @@ static void what_could_not_be_read_is_unknown(void **state)
 	assert_int_equal(findings.n, 1);
 	assert_int_equal(findings.v[0].severity, RD_SEV_UNKNOWN);
 	assert_string_equal(findings.v[0].subject, "nic.m1.max_read_request_bytes and 2 more");
-	rd_findings_deinit(&findings);
 	rd_profile_deinit(&profile);
 	rd_profile_deinit(&self);
 }
@@ -206,7 +199,7 @@ static const char *of(const struct rd_host *host, const char *key, bool learn)
 
 static void what_changes_by_itself_is_not_learned(void **state)
 {
-	struct rd_host host = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	int up = made_switch(&host, 0x10, "pci0000:10", 0);
 	int above_gpu = made_port_of(&host, up, 0), above_nic = made_port_of(&host, up, 1);
 	int gpu, nic;
@@ -239,7 +232,6 @@ static void what_changes_by_itself_is_not_learned(void **state)
 	assert_string_equal(of(&host, "port.m0/1.state", true), "-");
 	assert_string_equal(of(&host, "port.m0/1.rate_gbps", true), "-");
 	assert_string_equal(of(&host, "port.m0/1.state", false), "DOWN");
-	rd_host_deinit(&host);
 }
 
 int main(void)

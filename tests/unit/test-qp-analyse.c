@@ -101,8 +101,8 @@ static void filters_choose(void **state)
 static void the_unit_of_health_is_the_path(void **state)
 {
 	struct side *a = &((struct two *)*state)->a;
-	struct rd_findings findings = { 0 };
-	struct rd_qp_groups groups;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(rd_qp_groups_deinit) struct rd_qp_groups groups;
 
 	add_qp(a, 17, 33, RD_QPS_RTS, 2);
 	add_qp(a, 18, 34, RD_QPS_ERR, 3);
@@ -125,8 +125,6 @@ static void the_unit_of_health_is_the_path(void **state)
 	rd_qp_groups_findings(&a->res, &groups, &findings);
 	assert_int_equal(findings.n, 2);
 	assert_int_equal(findings.v[0].severity, RD_SEV_CRITICAL);
-	rd_findings_deinit(&findings);
-	rd_qp_groups_deinit(&groups);
 }
 
 /* Of several peers, none may be cut off; and one that gets nothing through is not well. */
@@ -134,8 +132,8 @@ static void peers_that_are_not_known_are_never_dead(void **state)
 {
 	const struct rd_qp_verdict retrying = { .kind = RD_QPV_RETRYING };
 	struct side *a = &((struct two *)*state)->a;
-	struct rd_findings findings = { 0 };
-	struct rd_qp_groups groups;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(rd_qp_groups_deinit) struct rd_qp_groups groups;
 
 	add_qp(a, 17, 33, RD_QPS_ERR, 0);
 	view_of(a, add_qp(a, 18, 34, RD_QPS_RTS, 2))->verdict = &retrying;
@@ -150,15 +148,13 @@ static void peers_that_are_not_known_are_never_dead(void **state)
 	rd_qp_groups_findings(&a->res, &groups, &findings);
 	assert_int_equal(findings.n, 2);
 	assert_int_equal(findings.v[1].severity, RD_SEV_WARNING);
-	rd_findings_deinit(&findings);
-	rd_qp_groups_deinit(&groups);
 }
 
 /* iWARP and InfiniBand: the address that rdma_cm connected to is no GID, but names the peer. */
 static void peers_are_known_by_the_address_of_their_connection(void **state)
 {
 	struct side *a = &((struct two *)*state)->a;
-	struct rd_qp_groups groups;
+	_cleanup_(rd_qp_groups_deinit) struct rd_qp_groups groups;
 
 	free(a->res.devs[0].protocol);
 	a->res.devs[0].protocol = strdup("ib");
@@ -168,7 +164,6 @@ static void peers_are_known_by_the_address_of_their_connection(void **state)
 	assert_string_equal(groups.v[0].label, "10.0.0.2");
 	assert_int_equal(matching(a, "peer", "10.0.0.2"), 1);
 	assert_int_equal(matching(a, "peer", "10.0.0.3"), 0);
-	rd_qp_groups_deinit(&groups);
 }
 
 /* The connection of a process that has lost its queue pair names a number that is another's by now. */
@@ -229,7 +224,7 @@ static void a_number_that_is_not_listed_is_named_with_what_may_hide_it(void **st
 {
 	struct side *a = &((struct two *)*state)->a;
 	struct rd_qp_filter filter = { 0 };
-	struct rd_errlist errors = { 0 };
+	_cleanup_(rd_errlist_deinit) struct rd_errlist errors = { 0 };
 	struct rd_err err = { 0 };
 
 	add_qp(a, 17, 33, RD_QPS_RTS, 0);
@@ -248,7 +243,6 @@ static void a_number_that_is_not_listed_is_named_with_what_may_hide_it(void **st
 	/* What is on a device that is not selected does not count. */
 	filter.devices = "other";
 	assert_int_equal(rd_qp_filter_missing(&filter, &a->res, NULL, &err), 3);
-	rd_errlist_deinit(&errors);
 }
 
 int main(void)

@@ -54,8 +54,8 @@ static void each_entry_is_shown_as_the_driver_would_have_it_printed(void **state
 	uint64_t address = 0xffff888000000000;
 	uint8_t hex = RDMA_NLDEV_PRINT_TYPE_HEX;
 	int64_t lower = -6;
-	struct rd_buf nest = { 0 };
-	struct rd_res res;
+	_cleanup_(rd_buf_deinit) struct rd_buf nest = { 0 };
+	_cleanup_(rd_res_deinit) struct rd_res res;
 
 	put_name(&nest, "owner");
 	put_name(&nest, "user");
@@ -75,8 +75,6 @@ static void each_entry_is_shown_as_the_driver_would_have_it_printed(void **state
 	assert_int_equal(res.qps[0].context->driver_size, sizeof(expected));
 	assert_memory_equal(res.qps[0].context->driver, expected, sizeof(expected));
 	assert_int_equal(res.qps[0].context->attrs.timeout.known, RD_ABSENT);
-	rd_res_deinit(&res);
-	rd_buf_deinit(&nest);
 }
 
 /* Another driver's "timeout" may be anything; so may one that is set later, and one that no code can be. */

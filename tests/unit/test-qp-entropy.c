@@ -9,7 +9,7 @@
 static void what_is_not_in_the_spread_is_said(void **state)
 {
 	struct side *a = &((struct two *)*state)->a;
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	struct rd_spreads spreads;
 
 	add_qp(a, 17, 33, RD_QPS_RTS, 2);
@@ -27,14 +27,13 @@ static void what_is_not_in_the_spread_is_said(void **state)
 	assert_int_equal(findings.n, 1);
 	assert_non_null(strstr(findings.v[0].observed,
 			       "1 with unknown remote QP; assumed to go to one peer: 1 with unknown peer"));
-	rd_findings_deinit(&findings);
 	rd_spreads_deinit(&spreads);
 }
 
 static void flows_of_one_five_tuple_are_named(void **state)
 {
 	struct side *a = &((struct two *)*state)->a;
-	struct rd_spreads spreads;
+	_cleanup_(rd_spreads_deinit) struct rd_spreads spreads;
 
 	/* The same numbers make the same port; another peer makes another tuple. */
 	assert_int_equal(rd_udp_sport(0, 17, 33), rd_udp_sport(0, 33, 17));
@@ -54,14 +53,13 @@ static void flows_of_one_five_tuple_are_named(void **state)
 	assert_int_equal(spreads.n_collisions, 1);
 	assert_int_equal(spreads.collisions[0].flows, 2);
 	assert_non_null(strstr(spreads.collisions[0].lqpns, "33"));
-	rd_spreads_deinit(&spreads);
 }
 
 /* A label that the application has set decides; one that a recorder saw to be 0 leaves it to the numbers. */
 static void a_flow_label_makes_the_port(void **state)
 {
 	struct side *a = &((struct two *)*state)->a;
-	struct rd_spreads spreads;
+	_cleanup_(rd_spreads_deinit) struct rd_spreads spreads;
 
 	for (uint32_t i = 0; i < 3; i++) {
 		struct rd_qp *qp = add_qp(a, 17 + i, 33, RD_QPS_RTS, 2);
@@ -76,13 +74,12 @@ static void a_flow_label_makes_the_port(void **state)
 	assert_int_equal(spreads.flows[1].from, RD_SPORT_NUMBERS);
 	assert_int_equal(spreads.flows[2].from, RD_SPORT_LABEL);
 	assert_int_equal(spreads.flows[2].udp_sport, 0xc000 | (0x0001 ^ 0x3f));
-	rd_spreads_deinit(&spreads);
 }
 
 static void many_flows_spread_evenly(void **state)
 {
 	struct side *a = &((struct two *)*state)->a;
-	struct rd_spreads spreads;
+	_cleanup_(rd_spreads_deinit) struct rd_spreads spreads;
 
 	for (uint32_t i = 0; i < 4000; i++)
 		add_qp(a, 1000 + i * 7, 5000 + i * 13, RD_QPS_RTS, 2);
@@ -90,7 +87,6 @@ static void many_flows_spread_evenly(void **state)
 	assert_true(spreads.v[0].tuples > 3000);
 	assert_true(spreads.v[0].mean > 1.0 / 8 && spreads.v[0].mean < 0.15);
 	assert_true(spreads.v[0].worst >= spreads.v[0].mean && spreads.v[0].worst < 0.17);
-	rd_spreads_deinit(&spreads);
 }
 
 int main(void)

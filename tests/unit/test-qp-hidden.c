@@ -141,7 +141,7 @@ static void libraries_of_a_process(void **state)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	struct rd_proc proc = { .pid = (uint32_t)getpid() }, outsider = { .pid = UINT32_MAX };
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 	char path[128];
 	void *map;
 	int fd;
@@ -161,7 +161,6 @@ static void libraries_of_a_process(void **state)
 	assert_null(outsider.devx_libs);
 	munmap(map, 4096);
 	free(proc.devx_libs);
-	fake_host_deinit(&host);
 }
 
 int main(void)

@@ -41,7 +41,7 @@ static struct rd_bytes list_many(void)
 
 static void a_long_reply_is_taken_whole_and_released(void **state)
 {
-	struct rd_res res = { .devs = calloc(1, sizeof(*res.devs)), .n_devs = 1 };
+	_cleanup_(rd_res_deinit) struct rd_res res = { .devs = calloc(1, sizeof(*res.devs)), .n_devs = 1 };
 	_cleanup_bytes_ struct rd_bytes reply = list_many();
 	static const uint8_t zeros[4096];
 
@@ -54,14 +54,13 @@ static void a_long_reply_is_taken_whole_and_released(void **state)
 	}
 	assert_false(res.devs[0].gaps[RD_RES_QP].damaged);
 	assert_memory_equal(reply.data + reply.size / 2, zeros, sizeof(zeros));
-	rd_res_deinit(&res);
 }
 
 /* Only whole pages of what is not needed, and nothing before. */
 static void what_is_needed_is_not_released(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 6 * page;
-	uint8_t *text = malloc(size);
+	_cleanup_free_ uint8_t *text = malloc(size);
 
 	memset(text, 'x', size);
 	for (size_t n = 0; n <= size; n += page / 2 + 1) {
@@ -73,14 +72,13 @@ static void what_is_needed_is_not_released(void **state)
 		assert_int_equal(bytes.data[size], 0);
 		assert_int_equal(memchr(bytes.data, 0, size) != NULL, (uintptr_t)bytes.data % page + n >= 2 * page);
 	}
-	free(text);
 }
 
 static void queue_pairs_share_what_is_equal(void **state)
 {
 	struct rd_qp_verdict verdicts[2] = { { .kind = RD_QPV_OK }, { .kind = RD_QPV_IDLE } };
-	struct rd_res res = { .qps = calloc(MANY, sizeof(*res.qps)), .n_qps = MANY };
-	struct rd_qp_views views;
+	_cleanup_(rd_res_deinit) struct rd_res res = { .qps = calloc(MANY, sizeof(*res.qps)), .n_qps = MANY };
+	_cleanup_(rd_qp_views_deinit) struct rd_qp_views views;
 
 	rd_qp_views_init(&views, &res);
 	for (int i = 0; i < 2; i++) {
@@ -104,8 +102,6 @@ static void queue_pairs_share_what_is_equal(void **state)
 		assert_int_equal(views.v[i].past->age_seconds.known, i % 1000 == 500 ? RD_OK : RD_ABSENT);
 		assert_int_equal(views.v[i].link->cm_id, -1);
 	}
-	rd_qp_views_deinit(&views);
-	rd_res_deinit(&res);
 }
 
 int main(void)

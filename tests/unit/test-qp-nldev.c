@@ -219,18 +219,17 @@ static struct kernel kernel_of(size_t n)
 
 static void list(struct kernel *kernel, struct rd_res *res)
 {
-	struct rd_errlist errors = { 0 };
+	_cleanup_(rd_errlist_deinit) struct rd_errlist errors = { 0 };
 
 	kernel->src.ops = &kernel->ops.ops;
 	*res = (struct rd_res){ 0 };
 	assert_int_equal(rd_collect_res(&kernel->src, RD_WANT_QPS, NULL, res, &errors, NULL), 0);
-	rd_errlist_deinit(&errors);
 }
 
 static void all_queue_pairs_are_listed(void **state)
 {
 	struct kernel kernel = kernel_of(10);
-	struct rd_res res;
+	_cleanup_(rd_res_deinit) struct rd_res res;
 
 	list(&kernel, &res);
 	assert_int_equal(res.n_devs, 1);
@@ -243,15 +242,14 @@ static void all_queue_pairs_are_listed(void **state)
 	assert_int_equal(res.qps[9].state.v, RD_QPS_RTS);
 	assert_int_equal(res.qps[9].sq_psn.known, RD_ABSENT);
 	assert_int_equal(kernel.asked_by_number, 0);
-	rd_res_deinit(&res);
 }
 
 /* The second of three messages has one that cannot be queried: it and the third are missing from the dump. */
 static void one_that_cannot_be_queried_hides_no_other(void **state)
 {
 	struct kernel kernel = kernel_of(10);
-	struct rd_findings findings = { 0 };
-	struct rd_res res;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(rd_res_deinit) struct rd_res res;
 
 	kernel.sick = 32;
 	list(&kernel, &res);
@@ -267,20 +265,17 @@ static void one_that_cannot_be_queried_hides_no_other(void **state)
 	rd_res_findings(&res, &findings);
 	assert_int_equal(findings.n, 1);
 	assert_string_equal(findings.v[0].id, "qp-query-failed");
-	rd_findings_deinit(&findings);
-	rd_res_deinit(&res);
 }
 
 static void even_where_the_first_message_fails(void **state)
 {
 	struct kernel kernel = kernel_of(3);
-	struct rd_res res;
+	_cleanup_(rd_res_deinit) struct rd_res res;
 
 	kernel.sick = 17;
 	list(&kernel, &res);
 	assert_int_equal(res.n_qps, 3);
 	assert_int_equal(res.qps[0].query_errno, EIO);
-	rd_res_deinit(&res);
 }
 
 /* The kernel shows by number what is at a port: of the others it is known that they are there. */
@@ -319,8 +314,8 @@ static void those_at_no_port_are_listed_without_a_state(void **state)
 static void no_queue_pair_is_made_up(void **state)
 {
 	struct kernel kernel = kernel_of(10);
-	struct rd_findings findings = { 0 };
-	struct rd_res res;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(rd_res_deinit) struct rd_res res;
 
 	kernel.sick = 32;
 	kernel.only_lists = true;
@@ -330,15 +325,13 @@ static void no_queue_pair_is_made_up(void **state)
 	assert_int_equal(findings.n, 1);
 	assert_string_equal(findings.v[0].id, "qps-not-listed");
 	assert_non_null(strstr(findings.v[0].observed, "4 of 10"));
-	rd_findings_deinit(&findings);
-	rd_res_deinit(&res);
 }
 
 static void what_other_namespaces_have_is_said(void **state)
 {
 	struct kernel kernel = kernel_of(2);
-	struct rd_findings findings = { 0 };
-	struct rd_res res;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(rd_res_deinit) struct rd_res res;
 
 	kernel.counted = 7;
 	list(&kernel, &res);
@@ -346,31 +339,27 @@ static void what_other_namespaces_have_is_said(void **state)
 	assert_int_equal(findings.n, 1);
 	assert_string_equal(findings.v[0].id, "qps-not-listed");
 	assert_non_null(strstr(findings.v[0].observed, "2 of 7"));
-	rd_findings_deinit(&findings);
-	rd_res_deinit(&res);
 }
 
 /* On a busy host some always end between the count and the list. */
 static void what_has_just_gone_is_not_missing(void **state)
 {
 	struct kernel kernel = kernel_of(2);
-	struct rd_findings findings = { 0 };
-	struct rd_res res;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(rd_res_deinit) struct rd_res res;
 
 	kernel.counted = 3;
 	kernel.leaving = 1;
 	list(&kernel, &res);
 	rd_res_findings(&res, &findings);
 	assert_int_equal(findings.n, 0);
-	rd_findings_deinit(&findings);
-	rd_res_deinit(&res);
 }
 
 static void a_damaged_answer_is_said(void **state)
 {
 	struct kernel kernel = kernel_of(4);
-	struct rd_findings findings = { 0 };
-	struct rd_res res;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(rd_res_deinit) struct rd_res res;
 
 	kernel.cut = true;
 	list(&kernel, &res);
@@ -378,20 +367,17 @@ static void a_damaged_answer_is_said(void **state)
 	assert_true(res.devs[0].gaps[RD_RES_QP].damaged);
 	rd_res_findings(&res, &findings);
 	assert_int_equal(findings.n, 1);
-	rd_findings_deinit(&findings);
-	rd_res_deinit(&res);
 }
 
 static void a_device_that_is_not_there_is_an_error(void **state)
 {
 	struct kernel kernel = kernel_of(1);
-	struct rd_res res = { 0 };
+	_cleanup_(rd_res_deinit) struct rd_res res = { 0 };
 	struct rd_err err = { 0 };
 
 	kernel.src.ops = &kernel.ops.ops;
 	assert_int_equal(rd_collect_res(&kernel.src, RD_WANT_QPS, "rdma1", &res, NULL, &err), -ENODEV);
 	assert_string_equal(err.object, "rdma1");
-	rd_res_deinit(&res);
 }
 
 int main(void)

@@ -29,7 +29,7 @@ static const struct rd_finding *find(const struct rd_findings *findings, const c
 static void timers_that_are_off_or_longest_are_found(void **state)
 {
 	struct side *a = &((struct two *)*state)->a;
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 
 	queried(a, 17, 18, 6, 12);
 	add_qp(a, 18, 34, RD_QPS_RTS, 0);
@@ -46,14 +46,13 @@ static void timers_that_are_off_or_longest_are_found(void **state)
 	/* Both are common: a healthy host stays healthy. */
 	assert_int_equal(find(&findings, "rnr-timer-longest")->severity, RD_SEV_NOTE);
 	assert_int_equal(find(&findings, "rnr-retry-forever")->severity, RD_SEV_NOTE);
-	rd_findings_deinit(&findings);
 }
 
 /* A queue pair that only receives has no timeout yet, nor has one that failed before RTS. */
 static void a_timer_that_does_not_run_is_not_judged(void **state)
 {
 	struct side *a = &((struct two *)*state)->a;
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 
 	queried(a, 17, 0, 7, 12);
 	RD_SET(a->res.qps[0].state, RD_QPS_RTR);
@@ -64,7 +63,6 @@ static void a_timer_that_does_not_run_is_not_judged(void **state)
 	assert_int_equal(findings.n, 0);
 	assert_false(rd_qp_timeout_findings(&a->views, NULL, &findings));
 	assert_int_equal(findings.n, 0);
-	rd_findings_deinit(&findings);
 }
 
 static void unknown_timeouts_are_told_with_the_reason(void **state)

@@ -66,7 +66,7 @@ static void rail_deinit(struct rail *rail)
 static void expect_fix(struct rail *rail, const char *wanted)
 {
 	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	bool found = false;
 
 	for (size_t i = 0; i < rd_n_checks; i++)
@@ -75,12 +75,11 @@ static void expect_fix(struct rail *rail, const char *wanted)
 	for (size_t i = 0; i < findings.n; i++)
 		found |= findings.v[i].severity == RD_SEV_WARNING && strstr(findings.v[i].fix, wanted) != NULL;
 	assert_true(found);
-	rd_findings_deinit(&findings);
 }
 
 static void a_table_without_the_rail(void **state)
 {
-	struct rail rail;
+	_cleanup_(rail_deinit) struct rail rail;
 
 	rail_init(&rail);
 	expect_fix(&rail, "\nip route add default via 10.0.1.254 dev eth0 table 101\n");
@@ -91,12 +90,11 @@ static void a_table_without_the_rail(void **state)
 	rail.routes[1].has_gateway = true;
 	rail.routes[1].ifindex = 9;
 	expect_fix(&rail, "GATEWAY");
-	rail_deinit(&rail);
 }
 
 static void a_table_with_the_rail(void **state)
 {
-	struct rail rail;
+	_cleanup_(rail_deinit) struct rail rail;
 
 	rail_init(&rail);
 	rail.routes[0].ifindex = 2;
@@ -105,7 +103,6 @@ static void a_table_with_the_rail(void **state)
 	rail.routes[0].ifindex = 9;
 	rail.policy.source[3] = 7;
 	assert_int_equal(check_worst(&rail.in, "rail-route"), RD_SEV_SKIP);
-	rail_deinit(&rail);
 }
 
 int main(void)

@@ -21,7 +21,7 @@ static unsigned alone(uint8_t first, uint8_t second)
 static void pseudonyms_of_private_networks_are_their_own(void **state)
 {
 	static const uint8_t firsts[] = { 10, 172, 192, 100 };
-	uint8_t *seen = calloc(1, 65536);
+	_cleanup_free_ uint8_t *seen = calloc(1, 65536);
 	unsigned shared = 0;
 
 	for (unsigned i = 0; i < 4 * 256; i++) {
@@ -37,7 +37,6 @@ static void pseudonyms_of_private_networks_are_their_own(void **state)
 		shared += seen[at]++;
 	}
 	assert_true(shared > 0);
-	free(seen);
 }
 
 int main(void)

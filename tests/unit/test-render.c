@@ -229,7 +229,7 @@ static void fill_report(struct rd_report *report)
 static void a_document_has_its_keys_in_the_promised_order(void **state)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report;
 
 	rd_report_init(&report, "rdmadiag/x/1");
 	fill_report(&report);
@@ -241,13 +241,12 @@ static void a_document_has_its_keys_in_the_promised_order(void **state)
 			    "\"counts\":{\"critical\":0,\"warning\":0,\"unknown\":0,\"note\":0},\"findings\":[],"
 			    "\"errors\":[{\"object\":\"/sys/x\",\"errno\":\"EACCES\",\"message\":\"cannot read\","
 			    "\"hint\":null}],\"status\":3}\n");
-	rd_report_deinit(&report);
 }
 
 static void a_bundle_says_when_it_was_read(void **state)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report;
 
 	rd_report_init(&report, "rdmadiag/x/1");
 	report.source = "bundle";
@@ -255,7 +254,6 @@ static void a_bundle_says_when_it_was_read(void **state)
 	rd_render_json(&report, "1.0", &out);
 	assert_non_null(strstr(out.data, "\"host\": null"));
 	assert_non_null(strstr(out.data, "\"source\": \"bundle\",\n  \"read_at\": \"2023-11-14T22:13:20.000000Z\""));
-	rd_report_deinit(&report);
 }
 
 int main(void)

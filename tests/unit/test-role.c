@@ -25,7 +25,7 @@ static void dgx_h100(struct rd_host *host)
 
 static void a_server_of_eight_is_well(void **state)
 {
-	struct role_place at = { 0 };
+	_cleanup_(role_done) struct role_place at = { 0 };
 
 	dgx_h100(&at.host);
 	/* Storage ports that nobody cabled are no fault. */
@@ -37,12 +37,11 @@ static void a_server_of_eight_is_well(void **state)
 	role_assert(&at, "mlx5_8", RD_ROLE_STORAGE);
 	assert_true(role_worst(&at) <= RD_SEV_NOTE);
 	assert_false(rd_env_refused(&at.map.ports, NULL));
-	role_done(&at);
 }
 
 static void ports_of_one_card_are_one_card_s(void **state)
 {
-	struct rd_host host = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 
 	made_nic(&host, "mlx5_0", "17:00.0", -1, "pci0000:16", 0, 200);
 	made_nic(&host, "mlx5_1", "17:00.1", -1, "pci0000:16", 0, 200);
@@ -53,12 +52,11 @@ static void ports_of_one_card_are_one_card_s(void **state)
 	assert_false(rd_same_card(&host, 0, 2) || rd_same_card(&host, 0, 3) || rd_same_card(&host, 3, 0));
 	assert_int_equal(rd_card_ports(&host, 0), 2);
 	assert_int_equal(rd_card_ports(&host, 3), 1);
-	rd_host_deinit(&host);
 }
 
 static void all_compute_ports_down(void **state)
 {
-	struct role_place at = { 0 };
+	_cleanup_(role_done) struct role_place at = { 0 };
 	struct rd_err err = { 0 };
 
 	dgx_h100(&at.host);
@@ -72,7 +70,6 @@ static void all_compute_ports_down(void **state)
 	assert_true(rd_env_refused(&at.map.ports, &err));
 	assert_string_equal(err.object, "mlx5_0/1 and 7 more");
 	assert_int_equal(at.map.env.n, 0);
-	role_done(&at);
 }
 
 static void a_faster_dpu_is_near_none(void **state)
@@ -98,7 +95,7 @@ static void a_faster_dpu_is_near_none(void **state)
 
 static void one_has_the_other_link_layer(void **state)
 {
-	struct role_place at = { 0 };
+	_cleanup_(role_done) struct role_place at = { 0 };
 	struct rd_port *port;
 
 	role_add_switches(&at.host, 4, 2, 2, 200, "Ethernet");
@@ -121,12 +118,11 @@ static void one_has_the_other_link_layer(void **state)
 		role_set_text(&at.host.ports[p].link_layer, "InfiniBand");
 	role_look(&at);
 	assert_int_equal(check_worst(&at.in, "ib-no-sm"), RD_SEV_CRITICAL);
-	role_done(&at);
 }
 
 static void two_ports_in_a_lag(void **state)
 {
-	struct role_place at = { 0 };
+	_cleanup_(role_done) struct role_place at = { 0 };
 	float alone;
 
 	role_add_switches(&at.host, 4, 2, 2, 200, "Ethernet");
@@ -157,7 +153,6 @@ static void two_ports_in_a_lag(void **state)
 	role_set_text(&at.host.netdevs[2].master, "bond9");
 	role_look(&at);
 	assert_int_equal(check_worst(&at.in, "nic-driver"), RD_SEV_WARNING);
-	role_done(&at);
 }
 
 /* Eight cards of two ports, mlx5_0 to mlx5_15; the second ones as told. */
@@ -183,7 +178,7 @@ static void dual_cards(struct rd_host *host)
 
 static void spare_ports_of_every_card(void **state)
 {
-	struct role_place at = { 0 };
+	_cleanup_(role_done) struct role_place at = { 0 };
 	struct rd_netdev *netdev;
 
 	dual_cards(&at.host);
@@ -201,13 +196,12 @@ static void spare_ports_of_every_card(void **state)
 	role_look(&at);
 	role_assert(&at, "mlx5_5", RD_ROLE_COMPUTE);
 	assert_int_equal(check_worst(&at.in, "port-state"), RD_SEV_CRITICAL);
-	role_done(&at);
 }
 
 /* Two networks below the same switches: a library takes NICs of one, and nobody fails over to the other. */
 static void ports_of_both_link_layers(void **state)
 {
-	struct role_place at = { 0 };
+	_cleanup_(role_done) struct role_place at = { 0 };
 
 	role_add_switches(&at.host, 4, 2, 2, 400, "InfiniBand");
 	role_look(&at);
@@ -217,13 +211,12 @@ static void ports_of_both_link_layers(void **state)
 	role_look(&at);
 	assert_true(rd_env_refused(&at.map.ports, NULL));
 	assert_int_equal(check_worst(&at.in, "failover-fabric"), RD_SEV_SKIP);
-	role_done(&at);
 }
 
 /* One port of each card is a rail, the other in the bond that everything else goes over. */
 static void rails_and_front_end_on_the_same_cards(void **state)
 {
-	struct role_place at = { 0 };
+	_cleanup_(role_done) struct role_place at = { 0 };
 
 	dual_cards(&at.host);
 	for (unsigned n = 1; n < 4; n += 2) {
@@ -239,12 +232,11 @@ static void rails_and_front_end_on_the_same_cards(void **state)
 	role_assert(&at, "mlx5_1", RD_ROLE_STORAGE);
 	role_assert(&at, "mlx5_3", RD_ROLE_STORAGE);
 	role_assert(&at, "mlx5_5", RD_ROLE_COMPUTE);
-	role_done(&at);
 }
 
 static void one_second_port_of_eight_is_down(void **state)
 {
-	struct role_place at = { 0 };
+	_cleanup_(role_done) struct role_place at = { 0 };
 
 	dual_cards(&at.host);
 	role_go_down(&at.host.ports[9]);
@@ -264,14 +256,13 @@ static void one_second_port_of_eight_is_down(void **state)
 	role_look(&at);
 	role_assert(&at, "mlx5_4", RD_ROLE_COMPUTE);
 	assert_int_equal(check_worst(&at.in, "port-state"), RD_SEV_CRITICAL);
-	role_done(&at);
 }
 
 /* A guest: no switches, all functions on one root bus; eight virtual functions for eight accelerators and one for the way
  * out, all of one device ID. */
 static void a_guest_without_switches(void **state)
 {
-	struct role_place at = { 0 };
+	_cleanup_(role_done) struct role_place at = { 0 };
 	char addr[16], name[16];
 
 	RD_SET(at.host.guest, true);
@@ -296,12 +287,11 @@ static void a_guest_without_switches(void **state)
 	role_look(&at);
 	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
 	role_assert(&at, "mlx5_8", RD_ROLE_UNKNOWN);
-	role_done(&at);
 }
 
 static void a_nic_for_two_accelerators(void **state)
 {
-	struct role_place at = { 0 };
+	_cleanup_(role_done) struct role_place at = { 0 };
 
 	role_add_switches(&at.host, 4, 2, 1, 200, "InfiniBand");
 	/* Storage as fast, below two of the same switches. */
@@ -314,13 +304,12 @@ static void a_nic_for_two_accelerators(void **state)
 	role_assert(&at, "st0", RD_ROLE_STORAGE);
 	role_assert(&at, "st1", RD_ROLE_STORAGE);
 	assert_true(role_worst(&at) <= RD_SEV_NOTE);
-	role_done(&at);
 }
 
 /* GB200: each on a host bridge of its own; two BlueField-3 of two ports beside four NICs, two to a processor. */
 static void a_tray_with_a_host_bridge_for_each(void **state)
 {
-	struct role_place at = { 0 };
+	_cleanup_(role_done) struct role_place at = { 0 };
 	char root[16], addr[16], name[16];
 
 	for (unsigned i = 0; i < 4; i++) {
@@ -347,12 +336,11 @@ static void a_tray_with_a_host_bridge_for_each(void **state)
 		for (size_t p = 0; p < 4; p++)
 			role_go_down(&at.host.ports[p]);
 	}
-	role_done(&at);
 }
 
 static void a_storage_server(void **state)
 {
-	struct role_place at = { 0 };
+	_cleanup_(role_done) struct role_place at = { 0 };
 
 	for (unsigned i = 0; i < 4; i++) {
 		char name[16];
@@ -376,13 +364,12 @@ static void a_storage_server(void **state)
 	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 0);
 	assert_true(role_worst(&at) <= RD_SEV_UNKNOWN);
 	assert_true(rd_env_refused(&at.map.ports, NULL));
-	role_done(&at);
 }
 
 /* Two accelerators without a switch, one card of two ports: one is the way out, the other has no cable. */
 static void a_workstation(void **state)
 {
-	struct role_place at = { 0 };
+	_cleanup_(role_done) struct role_place at = { 0 };
 
 	made_gpu(&at.host, "11:00.0", made_bridge(&at.host, "10:01.0", -1, "pci0000:10", 0), "pci0000:10", 0);
 	made_gpu(&at.host, "12:00.0", made_bridge(&at.host, "10:02.0", -1, "pci0000:10", 0), "pci0000:10", 0);
@@ -407,12 +394,11 @@ static void a_workstation(void **state)
 	role_assert(&at, "mlx5_2", RD_ROLE_COMPUTE);
 	role_assert(&at, "mlx5_1", RD_ROLE_MANAGEMENT);
 	assert_true(role_worst(&at) <= RD_SEV_NOTE);
-	role_done(&at);
 }
 
 static void two_kinds_as_near_are_not_told_apart(void **state)
 {
-	struct role_place at = { 0 };
+	_cleanup_(role_done) struct role_place at = { 0 };
 	struct rd_err err = { 0 };
 
 	made_gpu(&at.host, "11:00.0", made_bridge(&at.host, "10:01.0", -1, "pci0000:10", 0), "pci0000:10", 0);
@@ -433,12 +419,11 @@ static void two_kinds_as_near_are_not_told_apart(void **state)
 	role_look(&at);
 	role_assert(&at, "mlx5_0", RD_ROLE_COMPUTE);
 	assert_int_equal(check_worst(&at.in, "port-state"), RD_SEV_CRITICAL);
-	role_done(&at);
 }
 
 static void what_is_no_nic_of_its_own(void **state)
 {
-	struct role_place at = { 0 };
+	_cleanup_(role_done) struct role_place at = { 0 };
 	int vf;
 
 	role_add_switches(&at.host, 4, 2, 2, 400, "InfiniBand");
@@ -456,18 +441,16 @@ static void what_is_no_nic_of_its_own(void **state)
 	assert_true(role_worst(&at) <= RD_SEV_NOTE);
 	role_set_state(&at.host.ports[9], "ACTIVE", "LinkUp");
 	assert_false(rd_env_refused(&at.map.ports, NULL));
-	role_done(&at);
 }
 
 static void soft_devices_alone_are_what_there_is(void **state)
 {
-	struct role_place at = { 0 };
+	_cleanup_(role_done) struct role_place at = { 0 };
 
 	made_nic(&at.host, "rxe0", NULL, -1, "", -1, 1);
 	at.host.ibdevs[0].parent_netdev = strdup("eth0");
 	role_look(&at);
 	role_assert(&at, "rxe0", RD_ROLE_COMPUTE);
-	role_done(&at);
 }
 
 static void a_nic_whose_accelerator_is_gone(void **state)

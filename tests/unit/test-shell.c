@@ -68,8 +68,8 @@ static void a_line_is_words_and_where_the_output_goes(void **state)
 
 static void typed(const char *text, const char *expected, bool command)
 {
-	struct rd_buf out = { 0 };
-	struct shell_line line;
+	_cleanup_(rd_buf_deinit) struct rd_buf out = { 0 };
+	_cleanup_(shell_line_deinit) struct shell_line line;
 	bool found;
 
 	shell_line_typed(text, &line, &found);
@@ -78,8 +78,6 @@ static void typed(const char *text, const char *expected, bool command)
 		rd_buf_printf(&out, "%s%s", i ? "|" : "", line.words[i]);
 	assert_string_equal(out.data, expected);
 	assert_int_equal(found, command);
-	rd_buf_deinit(&out);
-	shell_line_deinit(&line);
 }
 
 static void the_word_at_the_cursor_is_the_last_one(void **state)
@@ -142,7 +140,7 @@ static void note_number(unsigned number, const char *text, const char *fix)
 
 static void findings_alike_have_one_number_and_all_fixes(void **state)
 {
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	const struct rd_finding_style style = { 0 };
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
@@ -168,7 +166,6 @@ static void findings_alike_have_one_number_and_all_fixes(void **state)
 	assert_non_null(strstr(out.data, "[1] warning: a"));
 	rd_render_number_findings(NULL);
 	rd_buf_deinit(&numbered);
-	rd_findings_deinit(&findings);
 }
 
 int main(void)

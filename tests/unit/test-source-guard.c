@@ -55,7 +55,7 @@ static void a_read_that_hangs_takes_nothing_with_it(void **state)
 {
 	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
 	_cleanup_free_ char *text = NULL, *again = NULL;
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 	struct host host;
 	struct rd_err err = { 0 };
 
@@ -72,13 +72,12 @@ static void a_read_that_hangs_takes_nothing_with_it(void **state)
 	assert_string_equal(again, "one");
 	assert_int_equal(rd_source_guard_stalls(guard)->n, 2);
 	assert_true(rd_source_guard_left(guard) > 0);
-	fake_host_deinit(&fake);
 }
 
 static void many_that_hang_keep_to_the_deadline(void **state)
 {
 	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 	struct host host;
 
 	fake_host_init(&fake);
@@ -93,14 +92,13 @@ static void many_that_hang_keep_to_the_deadline(void **state)
 	assert_int_equal(rd_source_guard_left(guard), 0);
 	assert_true(rd_source_guard_stalls(guard)->n < 100);
 	assert_int_equal(rd_stalls_count(rd_source_guard_stalls(guard), RD_STALL_UNASKED), 1);
-	fake_host_deinit(&fake);
 }
 
 static void what_was_not_asked_for_want_of_time_is_told_once(void **state)
 {
 	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
 	_cleanup_free_ char *text = NULL;
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 	struct host host;
 
 	fake_host_init(&fake);
@@ -110,7 +108,6 @@ static void what_was_not_asked_for_want_of_time_is_told_once(void **state)
 	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), -ETIMEDOUT);
 	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), -ETIMEDOUT);
 	assert_int_equal(rd_source_guard_stalls(guard)->n, 1);
-	fake_host_deinit(&fake);
 }
 
 static void answers_are_those_of_the_guarded_source(void **state)
@@ -162,7 +159,7 @@ static void what_was_asked_ahead_is_answered_and_the_rest_as_ever(void **state)
 {
 	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
 	_cleanup_free_ char *text = NULL, *again = NULL, *last = NULL, *none = NULL;
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 	struct host host;
 
 	fake_host_init(&fake);
@@ -181,7 +178,6 @@ static void what_was_asked_ahead_is_answered_and_the_rest_as_ever(void **state)
 	assert_int_equal(rd_read_textf(guard, &again, NULL, "/sys/a"), 0);
 	assert_string_equal(again, "one");
 	assert_int_equal(rd_source_guard_stalls(guard)->n, 1);
-	fake_host_deinit(&fake);
 }
 
 /* Answers are kept: what changed in the meantime is not seen. */
@@ -197,7 +193,7 @@ static void what_was_asked_ahead_is_not_asked_again(void **state)
 {
 	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
 	_cleanup_free_ char *text = NULL, *again = NULL, *anew = NULL;
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 
 	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/a", "one\n");
@@ -211,7 +207,6 @@ static void what_was_asked_ahead_is_not_asked_again(void **state)
 	rd_source_guard_renew(guard, 60000);
 	assert_int_equal(rd_read_textf(guard, &anew, NULL, "/sys/a"), 0);
 	assert_string_equal(anew, "two");
-	fake_host_deinit(&fake);
 }
 
 static const struct rd_stall *stall_of(struct rd_source *guard, const char *path)
@@ -247,7 +242,7 @@ static void the_others_are_read_around_what_hangs(void **state)
 {
 	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
 	_cleanup_free_ char *late = NULL, *last = NULL, *none = NULL;
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 	struct host host;
 
 	fake_host_init(&fake);
@@ -267,7 +262,6 @@ static void the_others_are_read_around_what_hangs(void **state)
 	assert_int_equal(kind_of(guard, "/sys/hang1"), RD_STALL_BLOCKED);
 	assert_int_equal(kind_of(guard, "/sys/hang2"), RD_STALL_BLOCKED);
 	assert_int_equal(kind_of(guard, "/sys/die"), RD_STALL_DIED);
-	fake_host_deinit(&fake);
 }
 
 /* At work without end, again and again awake, stopped: none of them is shown to be blocked. */
@@ -297,7 +291,7 @@ static void a_short_wait_shows_nothing(void **state)
 {
 	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
 	_cleanup_free_ char *none = NULL;
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 	struct host host;
 
 	fake_host_init(&fake);
@@ -307,7 +301,6 @@ static void a_short_wait_shows_nothing(void **state)
 	/* A busy machine may look later than the limit. */
 	if (stall_of(guard, "/sys/hang")->ms < 500)
 		assert_int_not_equal(kind_of(guard, "/sys/hang"), RD_STALL_BLOCKED);
-	fake_host_deinit(&fake);
 }
 
 /* What is not there, and what is no bundle, ends the questions; one that hangs keeps to the deadline. */

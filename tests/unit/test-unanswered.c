@@ -114,7 +114,7 @@ static void a_recorded_host_is_never_called_broken_for_not_answering(void **stat
 
 static void nor_is_a_host_with_accelerators(void **state)
 {
-	struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake;
 
 	fake_host_init(&fake);
 	assert_int_equal(fake_host_run(&fake, "\"$OLDPWD\"/tests/bench/nic-map-tree . 2 3 20"), 0);
@@ -123,7 +123,6 @@ static void nor_is_a_host_with_accelerators(void **state)
 #else
 	no_fault_is_found_but_those_that_are_there(fake.source, 1);
 #endif
-	fake_host_deinit(&fake);
 }
 
 int main(void)

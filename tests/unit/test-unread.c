@@ -60,11 +60,11 @@ static void a_path_belongs_to_one_part(void **state)
 /* A NIC without a driver is a fault, unless the link that names its driver could not be read. */
 static void a_fault_that_may_be_unseen_is_undecided(void **state)
 {
-	struct rd_errlist unread = { 0 };
-	struct rd_host host = { 0 };
+	_cleanup_(rd_errlist_deinit) struct rd_errlist unread = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	struct rd_port_views ports = { .host = &host };
 	struct rd_check_input in = { .host = &host, .ports = &ports, .unread = &unread };
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	struct rd_pci *pci = rd_host_add_pci(&host);
 
 	assert_non_null(pci);
@@ -78,9 +78,6 @@ static void a_fault_that_may_be_unseen_is_undecided(void **state)
 	for (size_t i = 0; i < findings.n; i++)
 		if (strcmp(findings.v[i].id, "nic-driver") == 0 || strcmp(findings.v[i].id, "counters-moved") == 0)
 			assert_int_equal(findings.v[i].undecided, strcmp(findings.v[i].id, "nic-driver") == 0);
-	rd_findings_deinit(&findings);
-	rd_errlist_deinit(&unread);
-	rd_host_deinit(&host);
 }
 
 int main(void)

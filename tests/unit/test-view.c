@@ -58,7 +58,7 @@ static const struct item abc[] = { { "a", "x", 9, 0.5 }, { "b", "y", 100, 0.01 }
 
 static void rows_sort_by_number_both_ways_and_back(void **state)
 {
-	struct rd_pane pane;
+	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
 	rd_pane_init(&pane);
 	rd_pane_set(&pane, section_of(abc, 3), &plain, false);
@@ -74,13 +74,12 @@ static void rows_sort_by_number_both_ways_and_back(void **state)
 	pane.sort = -1;
 	rd_pane_arrange(&pane);
 	assert_lines(&pane, "a b c ");
-	rd_pane_deinit(&pane);
 }
 
 static void groups_have_headings_and_the_cursor_steps_over_them(void **state)
 {
 	struct rd_grid_style style = plain;
-	struct rd_pane pane;
+	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
 	style.group = PEER;
 	rd_pane_init(&pane);
@@ -94,13 +93,12 @@ static void groups_have_headings_and_the_cursor_steps_over_them(void **state)
 	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "c");
 	rd_pane_end(&pane, 10);
 	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "b");
-	rd_pane_deinit(&pane);
 }
 
 static void a_filter_leaves_what_matches_and_the_cursor_stays_on_its_row(void **state)
 {
 	const struct item more[] = { { "0", "x", 1, 0 }, { "a", "x", 9, 0 }, { "b", "y", 100, 0 }, { "c", "x", 20, 0 } };
-	struct rd_pane pane;
+	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
 	rd_pane_init(&pane);
 	rd_pane_set(&pane, section_of(abc, 3), &plain, false);
@@ -117,7 +115,6 @@ static void a_filter_leaves_what_matches_and_the_cursor_stays_on_its_row(void **
 	rd_pane_arrange(&pane);
 	rd_pane_move(&pane, 1, 10);
 	assert_null(rd_pane_row(&pane));
-	rd_pane_deinit(&pane);
 }
 
 static const struct rd_grid_row *named(const struct rd_pane *pane, const char *name)
@@ -133,7 +130,7 @@ static void what_changed_came_and_went_stands_out_for_some_looks(void **state)
 	const struct item next[] = { { "a", "x", 10, 0.6 }, { "c", "x", 20, 1 }, { "d", "x", 1, 0 } };
 	static const int restless[] = { USED, -1 };
 	struct rd_grid_style style = plain;
-	struct rd_pane pane;
+	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
 	style.restless = restless;
 	rd_pane_init(&pane);
@@ -151,7 +148,6 @@ static void what_changed_came_and_went_stands_out_for_some_looks(void **state)
 	rd_pane_set(&pane, section_of(next, 3), &style, false);
 	assert_int_equal(named(&pane, "a")->cells[COUNT].age, 0);
 	assert_null(named(&pane, "b"));
-	rd_pane_deinit(&pane);
 }
 
 /* c is critical, b and d are warnings; worst first. */
@@ -172,7 +168,7 @@ static struct rd_section *worst_first(void)
 static void groups_have_the_order_of_their_worst_rows(void **state)
 {
 	struct rd_grid_style style = plain;
-	struct rd_pane pane;
+	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
 	style.group = PEER;
 	rd_pane_init(&pane);
@@ -185,7 +181,6 @@ static void groups_have_the_order_of_their_worst_rows(void **state)
 	pane.backwards = true;
 	rd_pane_arrange(&pane);
 	assert_lines(&pane, "[z]d c [y]b a [x]u ");
-	rd_pane_deinit(&pane);
 }
 
 static void next_problem(struct rd_pane *pane, const char *expected)
@@ -198,7 +193,7 @@ static void next_problem(struct rd_pane *pane, const char *expected)
 static void the_next_problem_is_found_around_the_end_and_below_headings(void **state)
 {
 	struct rd_grid_style style = plain;
-	struct rd_pane pane;
+	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
 	style.group = PEER;
 	rd_pane_init(&pane);
@@ -216,13 +211,12 @@ static void the_next_problem_is_found_around_the_end_and_below_headings(void **s
 	strcpy(pane.filter, "u");
 	rd_pane_arrange(&pane);
 	assert_false(rd_pane_next_problem(&pane, 3));
-	rd_pane_deinit(&pane);
 }
 
 static void removed_rows_are_neither_counted_nor_problems(void **state)
 {
 	const struct item healthy[] = { { "a", "x", 1, 0 } };
-	struct rd_pane pane;
+	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
 	rd_pane_init(&pane);
 	rd_pane_set(&pane, worst_first(), &plain, false);
@@ -232,14 +226,13 @@ static void removed_rows_are_neither_counted_nor_problems(void **state)
 	assert_int_equal(pane.grid.n_gone, 4);
 	assert_int_equal(pane.n_rows, 1);
 	assert_false(rd_pane_next_problem(&pane, 3));
-	rd_pane_deinit(&pane);
 }
 
 static void columns_are_shown_in_the_order_given(void **state)
 {
 	static const int order[] = { COUNT, PEER, NAME, -1 };
 	struct rd_grid_style style = plain;
-	struct rd_pane pane;
+	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
 	style.columns = order;
 	style.group = PEER;
@@ -251,14 +244,13 @@ static void columns_are_shown_in_the_order_given(void **state)
 	assert_string_equal(pane.grid.rows[0].cells[0].text, "9");
 	assert_string_equal(pane.grid.rows[0].cells[1].text, "a");
 	assert_string_equal(pane.grid.rows[0].key, "a\n");
-	rd_pane_deinit(&pane);
 }
 
 static void the_screen_follows_the_cursor_through_many_rows(void **state)
 {
 	static char names[10000][8];
 	static struct item many[10000];
-	struct rd_pane pane;
+	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
 	for (size_t i = 0; i < 10000; i++) {
 		snprintf(names[i], sizeof(names[i]), "n%05zu", i);
@@ -276,7 +268,6 @@ static void the_screen_follows_the_cursor_through_many_rows(void **state)
 	assert_true(pane.cursor >= pane.top && pane.cursor < pane.top + 5);
 	rd_pane_home(&pane, 5);
 	assert_int_equal(pane.top, 0);
-	rd_pane_deinit(&pane);
 }
 
 static void bars_and_sparklines_have_their_width(void **state)
