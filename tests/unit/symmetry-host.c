@@ -116,12 +116,26 @@ int pattern_add_switch(struct pattern *m, unsigned bus, int numa)
 }
 
 /* Switches with two accelerators and two NICs each; leaves out accelerator and NIC of these numbers (-1: none). */
+void pattern_done(struct pattern *m)
+{
+	rd_host_deinit(&m->host);
+	*m = (struct pattern){ 0 };
+}
+
+struct pattern pattern_of_eight(void)
+{
+	struct pattern m = { 0 };
+
+	pattern_eight(&m, -1, -1);
+	return m;
+}
+
 void pattern_server(struct pattern *m, unsigned switches, unsigned gpus, unsigned nics, int no_gpu, int no_nic)
 {
 	char addr[32], root[32];
 	int port;
 
-	*m = (struct pattern){ 0 };
+	pattern_done(m);
 	for (unsigned s = 0; s < switches; s++) {
 		int numa = s >= switches / 2, up = pattern_add_switch(m, 0x10 + s * 0x18, numa);
 
@@ -152,7 +166,7 @@ void pattern_nested(struct pattern *m, int no_gpu, int no_nic)
 	char addr[32], root[32];
 	int port;
 
-	*m = (struct pattern){ 0 };
+	pattern_done(m);
 	for (int s = 0; s < 4; s++) {
 		int up = pattern_add_switch(m, 0x10 + (unsigned)s * 0x30, s / 2);
 
@@ -199,7 +213,6 @@ enum rd_severity pattern_says(struct pattern *m, const char *rule)
 	return result;
 }
 
-/* Says `result` by this rule, and by no other that anything is wrong. Releases the host. */
 void pattern_wrong(struct pattern *m, const char *rule, enum rd_severity result)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(rules); i++) {
@@ -212,7 +225,7 @@ void pattern_wrong(struct pattern *m, const char *rule, enum rd_severity result)
 			fail_msg("%s says %s as well", rules[i], rd_severity_result(said));
 		}
 	}
-	rd_host_deinit(&m->host);
+	pattern_eight(m, -1, -1);
 }
 
 void pattern_quiet(struct pattern *m)

@@ -30,6 +30,9 @@ void pattern_slot(struct pattern *m, int up, unsigned n, char *addr, char *root,
 /* One NIC more, below the switch of this number. */
 void pattern_add_nic_below(struct pattern *m, unsigned sw, unsigned n, unsigned sub, double gbps);
 
+/* A pattern that was zeroed, or made by one of these, becomes another; pattern_done releases it. */
+void pattern_done(struct pattern *m);
+struct pattern pattern_of_eight(void);
 /* Switches with so many accelerators and NICs each; leaves out those of these numbers (-1: none). */
 void pattern_server(struct pattern *m, unsigned switches, unsigned gpus, unsigned nics, int no_gpu, int no_nic);
 /* As DGX H100: four switches, eight accelerators, eight NICs. */
@@ -39,9 +42,9 @@ void pattern_nested(struct pattern *m, int no_gpu, int no_nic);
 
 /* What a rule says at worst. */
 enum rd_severity pattern_says(struct pattern *m, const char *rule);
-/* Says `result` by this rule, and by no other that anything is wrong. Releases the host. */
+/* Says `result` by this rule, and by no other that anything is wrong. The host is one of eight again. */
 void pattern_wrong(struct pattern *m, const char *rule, enum rd_severity result);
-/* Nothing is wrong by any of them. Releases the host. */
+/* Nothing is wrong by any of them. The host is one of eight again. */
 void pattern_quiet(struct pattern *m);
 
 #endif

@@ -11,14 +11,12 @@
 
 static void eight_and_storage_on_two_switches(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
-	pattern_eight(&m, -1, -1);
 	pattern_add_nic_below(&m, 0, 4, 0x23, 400);
 	pattern_add_nic_below(&m, 2, 4, 0x23, 400);
 	pattern_quiet(&m);
 	/* On three of four: still not the ones that go with the accelerators. */
-	pattern_eight(&m, -1, -1);
 	pattern_add_nic_below(&m, 0, 4, 0x23, 400);
 	pattern_add_nic_below(&m, 1, 4, 0x23, 400);
 	pattern_add_nic_below(&m, 2, 4, 0x23, 400);
@@ -27,9 +25,8 @@ static void eight_and_storage_on_two_switches(void **state)
 
 static void two_more_of_the_same_board_on_ethernet(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
-	pattern_eight(&m, -1, -1);
 	pattern_add_nic_below(&m, 0, 4, 0x41, 200);
 	pattern_add_nic_below(&m, 2, 4, 0x41, 200);
 	for (unsigned n = 8; n < 10; n++) {
@@ -38,7 +35,6 @@ static void two_more_of_the_same_board_on_ethernet(void **state)
 	}
 	pattern_quiet(&m);
 	/* One more. */
-	pattern_eight(&m, -1, -1);
 	pattern_add_nic_below(&m, 0, 4, 0x41, 200);
 	pattern_text(&pattern_port(&m, 8)->link_layer, "Ethernet");
 	RD_SET(pattern_nic(&m, 8)->config.dev_ctl, 0x2030);
@@ -47,9 +43,8 @@ static void two_more_of_the_same_board_on_ethernet(void **state)
 
 static void storage_cards_of_their_own_root_ports(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
-	pattern_eight(&m, -1, -1);
 	for (unsigned n = 0; n < 2; n++) {
 		char port[32], addr[32], root[32];
 		int bridge;
@@ -69,7 +64,7 @@ static void storage_cards_of_their_own_root_ports(void **state)
 
 static void a_switch_of_each_pair(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
 	pattern_nested(&m, -1, -1);
 	pattern_quiet(&m);
@@ -79,7 +74,7 @@ static void idle_accelerators_of_a_maker_with_switches_inside(void **state)
 {
 	struct rd_symmetry symmetry = { 0 };
 	struct rd_port_views views;
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
 	pattern_server(&m, 4, 0, 2, -1, -1);
 	for (unsigned n = 0; n < 8; n++) {
@@ -114,7 +109,7 @@ static void idle_accelerators_of_a_maker_with_switches_inside(void **state)
 
 static void four_accelerators_on_root_ports(void **state)
 {
-	struct pattern m = { 0 };
+	_cleanup_(pattern_done) struct pattern m = { 0 };
 
 	for (unsigned n = 0; n < 6; n++) {
 		char port[32], addr[32], root[32];
@@ -138,7 +133,7 @@ static void four_accelerators_on_root_ports(void **state)
 
 static void switches_that_differ_by_design(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 	char addr[32], root[32];
 	int port;
 
@@ -165,9 +160,8 @@ static void switches_that_differ_by_design(void **state)
 
 static void switches_of_the_same_model_for_disks(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
-	pattern_eight(&m, -1, -1);
 	for (unsigned s = 0; s < 1; s++) {
 		int up = pattern_add_switch(&m, 0x80, 1);
 
@@ -185,7 +179,6 @@ static void switches_of_the_same_model_for_disks(void **state)
 	assert_int_equal(pattern_says(&m, "gpu-missing"), RD_SEV_OK);
 	pattern_quiet(&m);
 	/* Not one disk is in it yet. */
-	pattern_eight(&m, -1, -1);
 	for (unsigned n = 0; n < 4; n++) {
 		char addr[32], root[32];
 		int port;
@@ -197,7 +190,7 @@ static void switches_of_the_same_model_for_disks(void **state)
 
 static void a_guest_that_sees_no_switches(void **state)
 {
-	struct pattern m = { 0 };
+	_cleanup_(pattern_done) struct pattern m = { 0 };
 
 	RD_SET(m.host.guest, true);
 	for (unsigned n = 0; n < 16; n++) {
@@ -223,7 +216,6 @@ static void a_guest_that_sees_no_switches(void **state)
 	assert_int_equal(pattern_says(&m, "pcie-link-width"), RD_SEV_UNKNOWN);
 	pattern_quiet(&m);
 	/* One that is shown switches. */
-	pattern_eight(&m, -1, -1);
 	RD_SET(m.host.guest, true);
 	RD_SET(pattern_pci(&m, m.ups[1])->now.width, 1);
 	RD_SET(pattern_pci(&m, m.ups[1])->now.mtps, 2500);
@@ -232,7 +224,7 @@ static void a_guest_that_sees_no_switches(void **state)
 
 static void accelerators_beside_nvlink_to_their_processor(void **state)
 {
-	struct pattern m = { 0 };
+	_cleanup_(pattern_done) struct pattern m = { 0 };
 
 	for (unsigned n = 0; n < 4; n++) {
 		char port[32], addr[32], root[32];
@@ -252,9 +244,8 @@ static void accelerators_beside_nvlink_to_their_processor(void **state)
 
 static void nothing_readable_but_the_tree(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
-	pattern_eight(&m, -1, -1);
 	for (size_t i = 0; i < m.host.n_pcis; i++) {
 		m.host.pcis[i].config =
 			(struct rd_pci_config){ .dev_ctl = { .known = RD_DENIED }, .dev_cap = { .known = RD_DENIED } };
@@ -279,9 +270,8 @@ static void nothing_readable_but_the_tree(void **state)
 
 static void two_groups_are_nobodys_fault(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
-	pattern_eight(&m, -1, -1);
 	for (unsigned n = 0; n < 4; n++) {
 		pattern_text(&m.host.ibdevs[m.nics[n]].firmware, "28.39.1002");
 		pattern_text(&pattern_gpu(&m, n)->driver, "vfio-pci");
@@ -294,9 +284,8 @@ static void two_groups_are_nobodys_fault(void **state)
 
 static void soft_roce_on_an_ordinary_host(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
-	pattern_eight(&m, -1, -1);
 	for (unsigned n = 0; n < 4; n++) {
 		struct rd_ibdev *dev;
 
@@ -310,10 +299,9 @@ static void soft_roce_on_an_ordinary_host(void **state)
 
 static void settings_that_all_have(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
 	/* Accelerators in slots of eight lanes, and an older generation: all of them. */
-	pattern_eight(&m, -1, -1);
 	for (unsigned n = 0; n < 8; n++) {
 		RD_SET(pattern_gpu(&m, n)->now.width, 8);
 		RD_SET(pattern_pci(&m, pattern_gpu(&m, n)->parent)->max.width, 8);
@@ -326,17 +314,15 @@ static void settings_that_all_have(void **state)
 
 static void ports_put_to_another_use(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
 	/* Two of eight are for storage, over Ethernet. */
-	pattern_eight(&m, -1, -1);
 	for (unsigned n = 2; n < 8; n += 4) {
 		pattern_text(&pattern_port(&m, n)->link_layer, "Ethernet");
 		RD_SET(pattern_port(&m, n)->mtu, 1024);
 	}
 	pattern_quiet(&m);
 	/* One has the default route. */
-	pattern_eight(&m, -1, -1);
 	pattern_text(&pattern_port(&m, 2)->link_layer, "Ethernet");
 	made_netdev(&m.host, "eth2");
 	m.host.netdevs[0].default_route = true;

@@ -10,7 +10,7 @@
 
 static void an_accelerator_is_gone(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
 	pattern_eight(&m, 5, -1);
 	pattern_wrong(&m, "gpu-missing", RD_SEV_CRITICAL);
@@ -34,7 +34,7 @@ static void an_accelerator_is_gone(void **state)
 
 static void seven_accelerators_and_eight_nics_of_a_guest(void **state)
 {
-	struct pattern m = { 0 };
+	_cleanup_(pattern_done) struct pattern m = { 0 };
 
 	RD_SET(m.host.guest, true);
 	for (unsigned n = 0; n < 15; n++) {
@@ -62,7 +62,7 @@ static void seven_of_a_board(void **state)
 
 	for (size_t k = 0; k < RD_ARRAY_SIZE(kinds); k++)
 		for (unsigned all = 7; all <= 8; all++) {
-			struct pattern m = { 0 };
+			_cleanup_(pattern_done) struct pattern m = { 0 };
 
 			RD_SET(m.host.guest, kinds[k].guest);
 			for (unsigned n = 0; n < all; n++) {
@@ -73,26 +73,23 @@ static void seven_of_a_board(void **state)
 				RD_SET(pattern_gpu(&m, n)->device, kinds[k].device);
 			}
 			assert_int_equal(pattern_says(&m, "gpu-missing"), all == 7 ? kinds[k].wanted : RD_SEV_SKIP);
-			rd_host_deinit(&m.host);
 		}
 }
 
 static void a_nic_does_not_answer(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
-	pattern_eight(&m, -1, -1);
 	for (size_t i = 0; i < m.host.n_pcis; i++)
 		m.host.pcis[i].config_read = true;
 	assert_int_equal(pattern_says(&m, "pcie-no-answer"), RD_SEV_OK);
 	m.host.pcis[m.host.ibdevs[2].pci].no_answer = true;
 	assert_int_equal(pattern_says(&m, "pcie-no-answer"), RD_SEV_CRITICAL);
-	rd_host_deinit(&m.host);
 }
 
 static void a_nic_is_gone(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
 	pattern_eight(&m, -1, 3);
 	pattern_wrong(&m, "nic-missing", RD_SEV_CRITICAL);
@@ -104,55 +101,44 @@ static void a_nic_is_gone(void **state)
 
 static void another_driver(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
-	pattern_eight(&m, -1, -1);
 	pattern_text(&pattern_gpu(&m, 6)->driver, "vfio-pci");
 	pattern_wrong(&m, "gpu-driver", RD_SEV_WARNING);
-	pattern_eight(&m, -1, -1);
 	pattern_text(&pattern_gpu(&m, 6)->driver, "nouveau");
 	pattern_wrong(&m, "gpu-driver", RD_SEV_CRITICAL);
 	/* All alike: nothing is odd, and nothing computes. */
-	pattern_eight(&m, -1, -1);
 	for (int i = 0; i < 8; i++)
 		pattern_text(&pattern_gpu(&m, i)->driver, "nouveau");
 	pattern_wrong(&m, "gpu-driver", RD_SEV_CRITICAL);
-	pattern_eight(&m, -1, -1);
 	pattern_text(&pattern_gpu(&m, 6)->driver, NULL);
 	pattern_wrong(&m, "gpu-driver", RD_SEV_CRITICAL);
-	pattern_eight(&m, -1, -1);
 	pattern_text(&pattern_nic(&m, 6)->driver, "vfio-pci");
 	pattern_wrong(&m, "nic-driver", RD_SEV_WARNING);
 }
 
 static void a_narrow_link(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
-	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_nic(&m, 1)->now.width, 8);
 	pattern_wrong(&m, "pcie-link-width", RD_SEV_CRITICAL);
 	/* A port of 200 still gets all it can. */
-	pattern_eight(&m, -1, -1);
 	for (unsigned n = 0; n < 8; n++)
 		RD_SET(pattern_port(&m, n)->rate_gbps, 200);
 	RD_SET(pattern_nic(&m, 1)->now.width, 8);
 	pattern_wrong(&m, "pcie-link-width", RD_SEV_WARNING);
-	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_gpu(&m, 1)->now.width, 4);
 	pattern_wrong(&m, "pcie-link-width", RD_SEV_CRITICAL);
 	/* All of them: the board may be made so, and no one of them is to blame. */
-	pattern_eight(&m, -1, -1);
 	for (unsigned n = 0; n < 8; n++)
 		RD_SET(pattern_gpu(&m, n)->now.width, 8);
 	pattern_wrong(&m, "pcie-link-width", RD_SEV_WARNING);
 	/* The slot can no more. */
-	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_gpu(&m, 1)->now.width, 8);
 	RD_SET(pattern_pci(&m, pattern_gpu(&m, 1)->parent)->max.width, 8);
 	pattern_wrong(&m, "pcie-link-width", RD_SEV_CRITICAL);
 	/* The switch's uplink; one inside a tree of them. */
-	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_pci(&m, m.ups[2])->now.width, 8);
 	pattern_wrong(&m, "pcie-link-width", RD_SEV_CRITICAL);
 	pattern_nested(&m, -1, -1);
@@ -162,65 +148,51 @@ static void a_narrow_link(void **state)
 
 static void a_slow_link(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
-	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_nic(&m, 1)->now.mtps, 16000);
 	pattern_wrong(&m, "pcie-link-speed", RD_SEV_CRITICAL);
-	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_pci(&m, m.ups[0])->now.mtps, 16000);
 	pattern_wrong(&m, "pcie-link-speed", RD_SEV_CRITICAL);
 	/* The root port can no more than the generation before. */
-	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_pci(&m, m.ups[0])->now.mtps, 16000);
 	RD_SET(pattern_pci(&m, pattern_pci(&m, m.ups[0])->parent)->max.mtps, 16000);
 	pattern_wrong(&m, "pcie-link-speed", RD_SEV_CRITICAL);
 	/* Of an accelerator the highest counts, the speed of the moment is not told apart from idling. */
-	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_gpu(&m, 1)->max.mtps, 16000);
 	RD_SET(pattern_gpu(&m, 1)->now.mtps, 16000);
 	pattern_wrong(&m, "pcie-link-speed", RD_SEV_CRITICAL);
-	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_gpu(&m, 1)->now.mtps, 2500);
 	pattern_wrong(&m, "pcie-link-speed", RD_SEV_UNKNOWN);
 }
 
 static void a_node_that_contradicts_the_switch(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
-	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_gpu(&m, 7)->numa, 0);
 	pattern_wrong(&m, "numa-switch", RD_SEV_WARNING);
-	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_nic(&m, 0)->numa, 1);
 	pattern_wrong(&m, "numa-switch", RD_SEV_WARNING);
 }
 
 static void a_setting_that_no_twin_has(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
-	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_nic(&m, 4)->config.dev_ctl, 0x2030);
 	pattern_wrong(&m, "pcie-mrrs", RD_SEV_WARNING);
-	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_nic(&m, 4)->config.dev_ctl, 0x5010);
 	pattern_wrong(&m, "pcie-mps", RD_SEV_WARNING);
-	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_nic(&m, 4)->config.dev_ctl, 0x5020);
 	pattern_wrong(&m, "relaxed-ordering", RD_SEV_WARNING);
-	pattern_eight(&m, -1, -1);
 	pattern_text(&m.host.ibdevs[m.nics[4]].firmware, "28.39.1002");
 	pattern_wrong(&m, "firmware-uniform", RD_SEV_WARNING);
-	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_port(&m, 4)->mtu, 2048);
 	pattern_wrong(&m, "mtu-uniform", RD_SEV_WARNING);
-	pattern_eight(&m, -1, -1);
 	RD_SET(pattern_port(&m, 4)->rate_gbps, 200);
 	pattern_wrong(&m, "port-speed-uniform", RD_SEV_WARNING);
 	/* More than its twins have is no fault. */
-	pattern_eight(&m, -1, -1);
 	for (unsigned n = 1; n < 8; n++) {
 		RD_SET(pattern_nic(&m, n)->config.dev_ctl, 0x2030);
 		RD_SET(pattern_port(&m, n)->mtu, 2048);
@@ -230,13 +202,11 @@ static void a_setting_that_no_twin_has(void **state)
 
 static void another_link_layer(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
-	pattern_eight(&m, -1, -1);
 	pattern_text(&pattern_port(&m, 4)->link_layer, "Ethernet");
 	pattern_wrong(&m, "link-layer-uniform", RD_SEV_WARNING);
 	/* Down, as it is when the switch speaks the other one. */
-	pattern_eight(&m, -1, -1);
 	pattern_text(&pattern_port(&m, 4)->link_layer, "Ethernet");
 	pattern_text(&pattern_port(&m, 4)->state, "DOWN");
 	pattern_wrong(&m, "link-layer-uniform", RD_SEV_WARNING);
@@ -262,7 +232,7 @@ static void make_roce(struct pattern *m, unsigned odd_index)
 
 static void another_gid_table(void **state)
 {
-	struct pattern m;
+	_cleanup_(pattern_done) struct pattern m = pattern_of_eight();
 
 	make_roce(&m, 3);
 	pattern_quiet(&m);
