@@ -44,6 +44,13 @@ static int host_get(struct rd_source *src, const struct rd_query *query, struct 
 	return files->ops->get(files, query, ret, err);
 }
 
+/* A guard of such a host, whose /sys/a contains "one" and /sys/b "two". */
+struct guarded {
+	struct fake_host fake;
+	struct host host;
+	struct rd_source *guard;
+};
+
 static void host_init(struct host *host, struct rd_source *files)
 {
 	*host = (struct host){ .files = files, .ops = *files->ops };
@@ -51,63 +58,70 @@ static void host_init(struct host *host, struct rd_source *files)
 	host->src.ops = &host->ops;
 }
 
+static void begin(struct guarded *g, unsigned limit_ms)
+{
+	fake_host_init(&g->fake);
+	fake_host_text(&g->fake, "/sys/a", "one\n");
+	fake_host_text(&g->fake, "/sys/b", "two\n");
+	host_init(&g->host, g->fake.source);
+	g->guard = rd_source_guard_open(&g->host.src, limit_ms);
+}
+
+static void end(struct guarded *g)
+{
+	rd_source_closep(&g->guard);
+	fake_host_deinit(&g->fake);
+}
+
+/* The file is read: its text; or it is not: "", and the error. */
+static void reads(struct rd_source *guard, const char *path, const char *expected, int error)
+{
+	_cleanup_free_ char *text = NULL;
+
+	assert_int_equal(rd_read_textf(guard, &text, NULL, "%s", path), -error);
+	assert_string_equal(text ? text : "", expected);
+}
+
 static void a_read_that_hangs_takes_nothing_with_it(void **state)
 {
-	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
-	_cleanup_free_ char *text = NULL, *again = NULL;
-	_cleanup_(fake_host_deinit) struct fake_host fake;
-	struct host host;
+	_cleanup_free_ char *text = NULL;
+	_cleanup_(end) struct guarded g;
 	struct rd_err err = { 0 };
 
-	fake_host_init(&fake);
-	fake_host_text(&fake, "/sys/a", "one\n");
-	host_init(&host, fake.source);
-	guard = rd_source_guard_open(&host.src, 10000);
-	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), 0);
-	assert_string_equal(text, "one");
-	assert_int_equal(rd_read_textf(guard, &again, &err, "/sys/hang"), -ETIMEDOUT);
+	begin(&g, 10000);
+	reads(g.guard, "/sys/a", "one", 0);
+	assert_int_equal(rd_read_textf(g.guard, &text, &err, "/sys/hang"), -ETIMEDOUT);
 	assert_string_equal(err.object, "/sys/hang");
-	assert_int_equal(rd_read_textf(guard, &again, &err, "/sys/die"), -ECHILD);
-	assert_int_equal(rd_read_textf(guard, &again, NULL, "/sys/a"), 0);
-	assert_string_equal(again, "one");
-	assert_int_equal(rd_source_guard_stalls(guard)->n, 2);
-	assert_true(rd_source_guard_left(guard) > 0);
+	assert_int_equal(rd_read_textf(g.guard, &text, &err, "/sys/die"), -ECHILD);
+	reads(g.guard, "/sys/a", "one", 0);
+	assert_int_equal(rd_source_guard_stalls(g.guard)->n, 2);
+	assert_true(rd_source_guard_left(g.guard) > 0);
 }
 
 static void many_that_hang_keep_to_the_deadline(void **state)
 {
-	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
-	_cleanup_(fake_host_deinit) struct fake_host fake;
-	struct host host;
+	_cleanup_(end) struct guarded g;
 
-	fake_host_init(&fake);
-	host_init(&host, fake.source);
-	guard = rd_source_guard_open(&host.src, 300);
+	begin(&g, 300);
 	for (int i = 0; i < 100; i++) {
 		char *text = NULL;
 
-		assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/hang%d", i), -ETIMEDOUT);
+		assert_int_equal(rd_read_textf(g.guard, &text, NULL, "/sys/hang%d", i), -ETIMEDOUT);
 	}
 	/* The others were not even asked. */
-	assert_int_equal(rd_source_guard_left(guard), 0);
-	assert_true(rd_source_guard_stalls(guard)->n < 100);
-	assert_int_equal(rd_stalls_count(rd_source_guard_stalls(guard), RD_STALL_UNASKED), 1);
+	assert_int_equal(rd_source_guard_left(g.guard), 0);
+	assert_true(rd_source_guard_stalls(g.guard)->n < 100);
+	assert_int_equal(rd_stalls_count(rd_source_guard_stalls(g.guard), RD_STALL_UNASKED), 1);
 }
 
 static void what_was_not_asked_for_want_of_time_is_told_once(void **state)
 {
-	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
-	_cleanup_free_ char *text = NULL;
-	_cleanup_(fake_host_deinit) struct fake_host fake;
-	struct host host;
+	_cleanup_(end) struct guarded g;
 
-	fake_host_init(&fake);
-	fake_host_text(&fake, "/sys/a", "one\n");
-	host_init(&host, fake.source);
-	guard = rd_source_guard_open(&host.src, 0);
-	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), -ETIMEDOUT);
-	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), -ETIMEDOUT);
-	assert_int_equal(rd_source_guard_stalls(guard)->n, 1);
+	begin(&g, 0);
+	reads(g.guard, "/sys/a", "", ETIMEDOUT);
+	reads(g.guard, "/sys/a", "", ETIMEDOUT);
+	assert_int_equal(rd_source_guard_stalls(g.guard)->n, 1);
 }
 
 static void answers_are_those_of_the_guarded_source(void **state)
@@ -143,70 +157,45 @@ static void answers_are_those_of_the_guarded_source(void **state)
 	assert_int_equal(rd_drain_events(guard, NULL, NULL, NULL), -ENODATA);
 }
 
-static void read_three(struct rd_source *src, void *arg)
+/* Reads the paths of a list that ends with NULL. */
+static void read_all(struct rd_source *src, void *arg)
 {
-	static const char *const paths[] = { "/sys/a", "/sys/nowhere", "/sys/hang", "/sys/b" };
-
-	(void)arg;
-	for (size_t i = 0; i < RD_ARRAY_SIZE(paths); i++) {
+	for (const char *const *path = arg; *path; path++) {
 		_cleanup_free_ char *text = NULL;
 
-		rd_read_textf(src, &text, NULL, "%s", paths[i]);
+		rd_read_textf(src, &text, NULL, "%s", *path);
 	}
 }
 
 static void what_was_asked_ahead_is_answered_and_the_rest_as_ever(void **state)
 {
-	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
-	_cleanup_free_ char *text = NULL, *again = NULL, *last = NULL, *none = NULL;
-	_cleanup_(fake_host_deinit) struct fake_host fake;
-	struct host host;
+	const char *paths[] = { "/sys/a", "/sys/nowhere", "/sys/hang", "/sys/b", NULL };
+	_cleanup_(end) struct guarded g;
 
-	fake_host_init(&fake);
-	fake_host_text(&fake, "/sys/a", "one\n");
-	fake_host_text(&fake, "/sys/b", "two\n");
-	host_init(&host, fake.source);
-	guard = rd_source_guard_open(&host.src, 10000);
-	rd_source_guard_ahead(guard, read_three, NULL);
-	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), 0);
-	assert_string_equal(text, "one");
-	assert_int_equal(rd_read_textf(guard, &none, NULL, "/sys/nowhere"), -ENOENT);
-	assert_int_equal(rd_read_textf(guard, &none, NULL, "/sys/hang"), -ETIMEDOUT);
-	assert_int_equal(rd_read_textf(guard, &last, NULL, "/sys/b"), 0);
-	assert_string_equal(last, "two");
+	begin(&g, 10000);
+	rd_source_guard_ahead(g.guard, read_all, paths);
+	reads(g.guard, "/sys/a", "one", 0);
+	reads(g.guard, "/sys/nowhere", "", ENOENT);
+	reads(g.guard, "/sys/hang", "", ETIMEDOUT);
+	reads(g.guard, "/sys/b", "two", 0);
 	/* In another order. */
-	assert_int_equal(rd_read_textf(guard, &again, NULL, "/sys/a"), 0);
-	assert_string_equal(again, "one");
-	assert_int_equal(rd_source_guard_stalls(guard)->n, 1);
+	reads(g.guard, "/sys/a", "one", 0);
+	assert_int_equal(rd_source_guard_stalls(g.guard)->n, 1);
 }
 
 /* Answers are kept: what changed in the meantime is not seen. */
-static void read_one(struct rd_source *src, void *arg)
-{
-	_cleanup_free_ char *text = NULL;
-
-	(void)arg;
-	rd_read_textf(src, &text, NULL, "/sys/a");
-}
-
 static void what_was_asked_ahead_is_not_asked_again(void **state)
 {
-	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
-	_cleanup_free_ char *text = NULL, *again = NULL, *anew = NULL;
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	const char *paths[] = { "/sys/a", NULL };
+	_cleanup_(end) struct guarded g;
 
-	fake_host_init(&fake);
-	fake_host_text(&fake, "/sys/a", "one\n");
-	guard = rd_source_guard_open(fake.source, 60000);
-	rd_source_guard_ahead(guard, read_one, NULL);
-	fake_host_text(&fake, "/sys/a", "two\n");
-	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), 0);
-	assert_string_equal(text, "one");
-	assert_int_equal(rd_read_textf(guard, &again, NULL, "/sys/a"), 0);
-	assert_string_equal(again, "one");
-	rd_source_guard_renew(guard, 60000);
-	assert_int_equal(rd_read_textf(guard, &anew, NULL, "/sys/a"), 0);
-	assert_string_equal(anew, "two");
+	begin(&g, 60000);
+	rd_source_guard_ahead(g.guard, read_all, paths);
+	fake_host_text(&g.fake, "/sys/a", "two\n");
+	reads(g.guard, "/sys/a", "one", 0);
+	reads(g.guard, "/sys/a", "one", 0);
+	rd_source_guard_renew(g.guard, 60000);
+	reads(g.guard, "/sys/a", "two", 0);
 }
 
 static const struct rd_stall *stall_of(struct rd_source *guard, const char *path)
@@ -225,43 +214,24 @@ static enum rd_stall_kind kind_of(struct rd_source *guard, const char *path)
 	return stall_of(guard, path)->kind;
 }
 
-static void read_all_kinds(struct rd_source *src, void *arg)
-{
-	static const char *const paths[] = { "/sys/hang1", "/sys/a", "/sys/die", "/sys/hang2", "/sys/late", "/sys/b" };
-
-	(void)arg;
-	for (size_t i = 0; i < RD_ARRAY_SIZE(paths); i++) {
-		_cleanup_free_ char *text = NULL;
-
-		rd_read_textf(src, &text, NULL, "%s", paths[i]);
-	}
-}
-
 /* Each costs its share, and what lies behind it is still asked by one child. What comes late is an answer. */
 static void the_others_are_read_around_what_hangs(void **state)
 {
-	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
-	_cleanup_free_ char *late = NULL, *last = NULL, *none = NULL;
-	_cleanup_(fake_host_deinit) struct fake_host fake;
-	struct host host;
+	const char *paths[] = { "/sys/hang1", "/sys/a", "/sys/die", "/sys/hang2", "/sys/late", "/sys/b", NULL };
+	_cleanup_(end) struct guarded g;
 
-	fake_host_init(&fake);
-	fake_host_text(&fake, "/sys/a", "one\n");
-	fake_host_text(&fake, "/sys/b", "two\n");
-	fake_host_text(&fake, "/sys/late", "three\n");
-	host_init(&host, fake.source);
-	guard = rd_source_guard_open(&host.src, 16000);
-	rd_source_guard_ahead(guard, read_all_kinds, NULL);
-	assert_true(rd_source_guard_left(guard) > 0);
-	assert_int_equal(rd_read_textf(guard, &last, NULL, "/sys/b"), 0);
-	assert_int_equal(rd_read_textf(guard, &late, NULL, "/sys/late"), 0);
-	assert_string_equal(late, "three");
-	assert_int_equal(rd_read_textf(guard, &none, NULL, "/sys/hang1"), -ETIMEDOUT);
-	assert_int_equal(rd_read_textf(guard, &none, NULL, "/sys/die"), -ECHILD);
-	assert_int_equal(rd_source_guard_stalls(guard)->n, 3);
-	assert_int_equal(kind_of(guard, "/sys/hang1"), RD_STALL_BLOCKED);
-	assert_int_equal(kind_of(guard, "/sys/hang2"), RD_STALL_BLOCKED);
-	assert_int_equal(kind_of(guard, "/sys/die"), RD_STALL_DIED);
+	begin(&g, 16000);
+	fake_host_text(&g.fake, "/sys/late", "three\n");
+	rd_source_guard_ahead(g.guard, read_all, paths);
+	assert_true(rd_source_guard_left(g.guard) > 0);
+	reads(g.guard, "/sys/b", "two", 0);
+	reads(g.guard, "/sys/late", "three", 0);
+	reads(g.guard, "/sys/hang1", "", ETIMEDOUT);
+	reads(g.guard, "/sys/die", "", ECHILD);
+	assert_int_equal(rd_source_guard_stalls(g.guard)->n, 3);
+	assert_int_equal(kind_of(g.guard, "/sys/hang1"), RD_STALL_BLOCKED);
+	assert_int_equal(kind_of(g.guard, "/sys/hang2"), RD_STALL_BLOCKED);
+	assert_int_equal(kind_of(g.guard, "/sys/die"), RD_STALL_DIED);
 }
 
 /* At work without end, again and again awake, stopped: none of them is shown to be blocked. */
@@ -270,37 +240,26 @@ static void what_is_slow_is_not_called_blocked(void **state)
 	static const char *const paths[] = { "/sys/busy", "/sys/doze", "/sys/stop" };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(paths); i++) {
-		_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
-		_cleanup_free_ char *none = NULL;
-		struct fake_host fake;
-		struct host host;
+		_cleanup_(end) struct guarded g;
 
-		fake_host_init(&fake);
-		host_init(&host, fake.source);
-		guard = rd_source_guard_open(&host.src, 2000);
-		assert_int_equal(rd_read_textf(guard, &none, NULL, "%s", paths[i]), -ETIMEDOUT);
-		assert_int_not_equal(kind_of(guard, paths[i]), RD_STALL_BLOCKED);
+		begin(&g, 2000);
+		reads(g.guard, paths[i], "", ETIMEDOUT);
+		assert_int_not_equal(kind_of(g.guard, paths[i]), RD_STALL_BLOCKED);
 		if (i < 2)
-			assert_int_equal(kind_of(guard, paths[i]), RD_STALL_SLOW);
-		fake_host_deinit(&fake);
+			assert_int_equal(kind_of(g.guard, paths[i]), RD_STALL_SLOW);
 	}
 }
 
 /* Half a second is the least that is called so. */
 static void a_short_wait_shows_nothing(void **state)
 {
-	_cleanup_(rd_source_closep) struct rd_source *guard = NULL;
-	_cleanup_free_ char *none = NULL;
-	_cleanup_(fake_host_deinit) struct fake_host fake;
-	struct host host;
+	_cleanup_(end) struct guarded g;
 
-	fake_host_init(&fake);
-	host_init(&host, fake.source);
-	guard = rd_source_guard_open(&host.src, 400);
-	assert_int_equal(rd_read_textf(guard, &none, NULL, "/sys/hang"), -ETIMEDOUT);
+	begin(&g, 400);
+	reads(g.guard, "/sys/hang", "", ETIMEDOUT);
 	/* A busy machine may look later than the limit. */
-	if (stall_of(guard, "/sys/hang")->ms < 500)
-		assert_int_not_equal(kind_of(guard, "/sys/hang"), RD_STALL_BLOCKED);
+	if (stall_of(g.guard, "/sys/hang")->ms < 500)
+		assert_int_not_equal(kind_of(g.guard, "/sys/hang"), RD_STALL_BLOCKED);
 }
 
 /* What is not there, and what is no bundle, ends the questions; one that hangs keeps to the deadline. */
