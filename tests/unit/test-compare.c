@@ -43,20 +43,35 @@ static void make(struct rd_compared *host, size_t number, size_t gpus)
 	}
 }
 
-static struct rd_compared *make_fleet(size_t n)
+/* Hosts that are alike, and what their comparison found. */
+struct fleet {
+	struct rd_compared *hosts;
+	size_t n;
+	struct rd_comparison found;
+};
+
+static struct fleet make_fleet(size_t n)
 {
-	struct rd_compared *hosts = calloc(n, sizeof(*hosts));
+	struct fleet f = { .hosts = calloc(n, sizeof(*f.hosts)), .n = n };
 
 	for (size_t h = 0; h < n; h++)
-		make(&hosts[h], h, RAILS);
-	return hosts;
+		make(&f.hosts[h], h, RAILS);
+	return f;
 }
 
-static void unmake_fleet(struct rd_compared *hosts, size_t n)
+static void fleet_deinit(struct fleet *f)
 {
-	for (size_t h = 0; h < n; h++)
-		rd_compared_deinit(&hosts[h]);
-	free(hosts);
+	rd_comparison_deinit(&f->found);
+	for (size_t h = 0; h < f->n; h++)
+		rd_compared_deinit(&f->hosts[h]);
+	free(f->hosts);
+}
+
+/* Compares the first `n`. */
+static void compare(struct fleet *f, size_t n)
+{
+	rd_comparison_deinit(&f->found);
+	rd_compare(f->hosts, n, &f->found);
 }
 
 static void set(char **text, const char *value)
@@ -99,21 +114,18 @@ static size_t graver(const struct rd_comparison *found)
 static void hosts_that_are_alike(void **state)
 {
 	for (size_t n = 1; n <= 5; n++) {
-		struct rd_compared *hosts = make_fleet(n);
-		struct rd_comparison found = { 0 };
+		_cleanup_(fleet_deinit) struct fleet f = make_fleet(n);
 
 		/* Subnets that are another on each host, and what was not read, are no differences. */
 		for (size_t h = 0; h < n; h++) {
-			free(hosts[h].ports[0].subnet);
-			hosts[h].ports[0].subnet = rd_text("10.0.%zu.0/31", h);
+			free(f.hosts[h].ports[0].subnet);
+			f.hosts[h].ports[0].subnet = rd_text("10.0.%zu.0/31", h);
 		}
-		set(&hosts[0].ports[1].rate, NULL);
-		set(&hosts[0].ports[2].state, NULL);
-		set(&hosts[0].ports[3].firmware, NULL);
-		rd_compare(hosts, n, &found);
-		assert_int_equal(found.findings.n, 0);
-		rd_comparison_deinit(&found);
-		unmake_fleet(hosts, n);
+		set(&f.hosts[0].ports[1].rate, NULL);
+		set(&f.hosts[0].ports[2].state, NULL);
+		set(&f.hosts[0].ports[3].firmware, NULL);
+		compare(&f, n);
+		assert_int_equal(f.found.findings.n, 0);
 	}
 }
 
@@ -122,246 +134,207 @@ static void a_lost_gpu_is_critical_and_explains_the_rest(void **state)
 	static const size_t sizes[] = { 2, 3, 8, HOSTS };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(sizes); i++) {
-		struct rd_compared *hosts = make_fleet(sizes[i]);
-		struct rd_comparison found = { 0 };
+		_cleanup_(fleet_deinit) struct fleet f = make_fleet(sizes[i]);
 
-		lose_gpu(&hosts[1], 3);
-		rd_compare(hosts, sizes[i], &found);
-		assert_int_equal(found.findings.n, 1);
-		assert_string_equal(found.findings.v[0].id, "gpu-missing");
-		assert_int_equal(found.findings.v[0].severity, RD_SEV_CRITICAL);
-		assert_string_equal(found.findings.v[0].subject, "n1 GPU 0000:13:00.0");
-		assert_non_null(strstr(found.findings.v[0].fix, "0000:13:00.0"));
-		rd_comparison_deinit(&found);
-		unmake_fleet(hosts, sizes[i]);
+		lose_gpu(&f.hosts[1], 3);
+		compare(&f, sizes[i]);
+		assert_int_equal(f.found.findings.n, 1);
+		assert_string_equal(f.found.findings.v[0].id, "gpu-missing");
+		assert_int_equal(f.found.findings.v[0].severity, RD_SEV_CRITICAL);
+		assert_string_equal(f.found.findings.v[0].subject, "n1 GPU 0000:13:00.0");
+		assert_non_null(strstr(f.found.findings.v[0].fix, "0000:13:00.0"));
 	}
 }
 
 /* Each of three hosts has another fault: two are still more than one. */
 static void no_two_hosts_are_alike(void **state)
 {
-	struct rd_compared *hosts = make_fleet(3);
-	struct rd_comparison found = { 0 };
+	_cleanup_(fleet_deinit) struct fleet f = make_fleet(3);
 
-	lose_gpu(&hosts[1], 3);
-	lose_gpu(&hosts[2], 5);
-	rd_compare(hosts, 3, &found);
-	assert_int_equal(graver(&found), 2);
-	assert_string_equal(found.findings.v[0].subject, "n1 GPU 0000:13:00.0");
-	assert_string_equal(found.findings.v[1].subject, "n2 GPU 0000:15:00.0");
-	rd_comparison_deinit(&found);
-	unmake_fleet(hosts, 3);
+	lose_gpu(&f.hosts[1], 3);
+	lose_gpu(&f.hosts[2], 5);
+	compare(&f, 3);
+	assert_int_equal(graver(&f.found), 2);
+	assert_string_equal(f.found.findings.v[0].subject, "n1 GPU 0000:13:00.0");
+	assert_string_equal(f.found.findings.v[1].subject, "n2 GPU 0000:15:00.0");
 }
 
 /* Half of the hosts have four accelerators, and one of the others has lost one. */
 static void two_kinds_of_host(void **state)
 {
-	struct rd_compared *hosts = calloc(10, sizeof(*hosts));
-	struct rd_comparison found = { 0 };
+	_cleanup_(fleet_deinit) struct fleet f = make_fleet(10);
 	const struct rd_finding *kinds;
 
-	for (size_t h = 0; h < 10; h++)
-		make(&hosts[h], h, h % 2 ? 4 : RAILS);
-	rd_compare(hosts, 10, &found);
-	assert_int_equal(found.findings.n, 1);
-	kinds = find(&found, "host-kinds");
+	for (size_t h = 1; h < 10; h += 2) {
+		rd_compared_deinit(&f.hosts[h]);
+		make(&f.hosts[h], h, 4);
+	}
+	compare(&f, 10);
+	assert_int_equal(f.found.findings.n, 1);
+	kinds = find(&f.found, "host-kinds");
 	assert_int_equal(kinds->severity, RD_SEV_NOTE);
 	assert_string_equal(kinds->subject, "n1, n3 and 3 more");
-	rd_comparison_deinit(&found);
-	lose_gpu(&hosts[4], 6);
-	rd_compare(hosts, 10, &found);
-	assert_int_equal(graver(&found), 1);
-	assert_string_equal(found.findings.v[0].subject, "n4 GPU 0000:16:00.0");
-	rd_comparison_deinit(&found);
-	unmake_fleet(hosts, 10);
+	lose_gpu(&f.hosts[4], 6);
+	compare(&f, 10);
+	assert_int_equal(graver(&f.found), 1);
+	assert_string_equal(f.found.findings.v[0].subject, "n4 GPU 0000:16:00.0");
 }
 
 /* The same one is missing on two hosts: of four these are two kinds, of eight they have lost it. */
 static void as_many_with_as_without(void **state)
 {
 	for (size_t n = 4; n <= 8; n += 4) {
-		struct rd_compared *hosts = make_fleet(n);
-		struct rd_comparison found = { 0 };
+		_cleanup_(fleet_deinit) struct fleet f = make_fleet(n);
 
-		lose_gpu(&hosts[0], 3);
-		lose_gpu(&hosts[1], 3);
-		rd_compare(hosts, n, &found);
-		assert_int_equal(found.findings.n, 1);
-		assert_string_equal(found.findings.v[0].id, n == 4 ? "host-kinds" : "gpu-missing");
-		assert_string_equal(found.findings.v[0].subject, n == 4 ? "n0 and n1" : "n0 and n1: GPU 0000:13:00.0");
-		rd_comparison_deinit(&found);
-		unmake_fleet(hosts, n);
+		lose_gpu(&f.hosts[0], 3);
+		lose_gpu(&f.hosts[1], 3);
+		compare(&f, n);
+		assert_int_equal(f.found.findings.n, 1);
+		assert_string_equal(f.found.findings.v[0].id, n == 4 ? "host-kinds" : "gpu-missing");
+		assert_string_equal(f.found.findings.v[0].subject, n == 4 ? "n0 and n1" : "n0 and n1: GPU 0000:13:00.0");
 	}
 }
 
 /* Other bus numbers are no lost accelerators. */
 static void a_host_with_other_addresses(void **state)
 {
-	struct rd_compared *hosts = make_fleet(4);
-	struct rd_comparison found = { 0 };
+	_cleanup_(fleet_deinit) struct fleet f = make_fleet(4);
 
 	for (size_t i = 0; i < RAILS; i++) {
-		hosts[2].gpus[i][5] = '3';
-		hosts[2].nics[i][5] = '4';
-		hosts[2].ports[i].place[5] = '4';
+		f.hosts[2].gpus[i][5] = '3';
+		f.hosts[2].nics[i][5] = '4';
+		f.hosts[2].ports[i].place[5] = '4';
 	}
-	rd_compare(hosts, 4, &found);
-	assert_int_equal(graver(&found), 0);
-	assert_non_null(find(&found, "host-kinds"));
-	rd_comparison_deinit(&found);
-	lose_gpu(&hosts[2], 0);
-	rd_compare(hosts, 4, &found);
-	assert_int_equal(graver(&found), 1);
-	assert_string_equal(found.findings.v[0].subject, "n2 GPUs");
-	assert_string_equal(found.findings.v[0].expected, "8, as on 3 of 4 hosts");
-	rd_comparison_deinit(&found);
-	unmake_fleet(hosts, 4);
+	compare(&f, 4);
+	assert_int_equal(graver(&f.found), 0);
+	assert_non_null(find(&f.found, "host-kinds"));
+	lose_gpu(&f.hosts[2], 0);
+	compare(&f, 4);
+	assert_int_equal(graver(&f.found), 1);
+	assert_string_equal(f.found.findings.v[0].subject, "n2 GPUs");
+	assert_string_equal(f.found.findings.v[0].expected, "8, as on 3 of 4 hosts");
 }
 
 static void a_slow_port_comes_before_what_nccl_makes_of_it(void **state)
 {
-	struct rd_compared *hosts = make_fleet(HOSTS);
-	struct rd_comparison found = { 0 };
+	_cleanup_(fleet_deinit) struct fleet f = make_fleet(HOSTS);
 
 	for (size_t h = 7; h < HOSTS; h += 25) {
-		set(&hosts[h].ports[5].rate, "200");
-		hosts[h].rails[5].port = 4;
+		set(&f.hosts[h].ports[5].rate, "200");
+		f.hosts[h].rails[5].port = 4;
 	}
 	/* This one's choice has no such reason. */
-	hosts[3].rails[5].port = 4;
-	rd_compare(hosts, HOSTS, &found);
-	assert_int_equal(found.findings.n, 3);
-	assert_string_equal(found.findings.v[0].id, "rail-rate");
-	assert_string_equal(found.findings.v[0].subject, "n7, n32 and 38 more: mlx5_5/1");
-	assert_string_equal(found.findings.v[0].observed, "mlx5_5/1 runs at 200 of 400 Gbit/s");
-	assert_string_equal(found.findings.v[0].expected, "400, as on 960 of 1000 hosts");
-	assert_null(found.findings.v[0].caused_by.id);
-	assert_string_equal(found.findings.v[1].subject, "n3 GPU5");
-	assert_null(found.findings.v[1].caused_by.id);
-	assert_string_equal(found.findings.v[2].id, "rail-name");
-	assert_string_equal(found.findings.v[2].subject, "n7, n32 and 38 more: GPU5");
-	assert_string_equal(found.findings.v[2].caused_by.id, "rail-rate");
-	assert_string_equal(found.findings.v[2].caused_by.subject, found.findings.v[0].subject);
-	assert_true(found.rails[7][5]);
-	assert_false(found.rails[7][6]);
-	assert_false(found.rails[8][5]);
-	rd_comparison_deinit(&found);
-	unmake_fleet(hosts, HOSTS);
+	f.hosts[3].rails[5].port = 4;
+	compare(&f, HOSTS);
+	assert_int_equal(f.found.findings.n, 3);
+	assert_string_equal(f.found.findings.v[0].id, "rail-rate");
+	assert_string_equal(f.found.findings.v[0].subject, "n7, n32 and 38 more: mlx5_5/1");
+	assert_string_equal(f.found.findings.v[0].observed, "mlx5_5/1 runs at 200 of 400 Gbit/s");
+	assert_string_equal(f.found.findings.v[0].expected, "400, as on 960 of 1000 hosts");
+	assert_null(f.found.findings.v[0].caused_by.id);
+	assert_string_equal(f.found.findings.v[1].subject, "n3 GPU5");
+	assert_null(f.found.findings.v[1].caused_by.id);
+	assert_string_equal(f.found.findings.v[2].id, "rail-name");
+	assert_string_equal(f.found.findings.v[2].subject, "n7, n32 and 38 more: GPU5");
+	assert_string_equal(f.found.findings.v[2].caused_by.id, "rail-rate");
+	assert_string_equal(f.found.findings.v[2].caused_by.subject, f.found.findings.v[0].subject);
+	assert_true(f.found.rails[7][5]);
+	assert_false(f.found.rails[7][6]);
+	assert_false(f.found.rails[8][5]);
 }
 
 static void mtus_are_compared_also_of_two_hosts(void **state)
 {
-	struct rd_compared *hosts = make_fleet(3);
-	struct rd_comparison found = { 0 };
+	_cleanup_(fleet_deinit) struct fleet f = make_fleet(3);
 
 	for (size_t h = 0; h < 3; h++)
-		set(&hosts[h].ports[5].mtu, "RDMA MTU 4096");
-	rd_compare(hosts, 3, &found);
-	assert_int_equal(found.findings.n, 0);
-	rd_comparison_deinit(&found);
-	set(&hosts[1].ports[5].mtu, "RDMA MTU 1024");
+		set(&f.hosts[h].ports[5].mtu, "RDMA MTU 4096");
+	compare(&f, 3);
+	assert_int_equal(f.found.findings.n, 0);
+	set(&f.hosts[1].ports[5].mtu, "RDMA MTU 1024");
 	for (size_t n = 2; n <= 3; n++) {
-		rd_compare(hosts, n, &found);
-		assert_int_equal(found.findings.n, 1);
-		assert_string_equal(found.findings.v[0].id, "rail-mtu");
-		assert_int_equal(found.findings.v[0].severity, RD_SEV_WARNING);
-		assert_non_null(strstr(found.findings.v[0].observed, "RDMA MTU 1024"));
-		rd_comparison_deinit(&found);
+		compare(&f, n);
+		assert_int_equal(f.found.findings.n, 1);
+		assert_string_equal(f.found.findings.v[0].id, "rail-mtu");
+		assert_int_equal(f.found.findings.v[0].severity, RD_SEV_WARNING);
+		assert_non_null(strstr(f.found.findings.v[0].observed, "RDMA MTU 1024"));
 	}
 	/* Of a port that is down no MTU is known. */
-	set(&hosts[1].ports[5].mtu, NULL);
-	rd_compare(hosts, 2, &found);
-	assert_int_equal(found.findings.n, 0);
-	rd_comparison_deinit(&found);
-	unmake_fleet(hosts, 3);
+	set(&f.hosts[1].ports[5].mtu, NULL);
+	compare(&f, 2);
+	assert_int_equal(f.found.findings.n, 0);
 }
 
 static void all_rails_of_one_host_are_one_finding(void **state)
 {
-	struct rd_compared *hosts = make_fleet(4);
-	struct rd_comparison found = { 0 };
+	_cleanup_(fleet_deinit) struct fleet f = make_fleet(4);
 
 	for (size_t i = 0; i < RAILS; i++)
-		set(&hosts[2].ports[i].rate, "200");
-	rd_compare(hosts, 4, &found);
-	assert_int_equal(found.findings.n, 1);
-	assert_string_equal(found.findings.v[0].subject, "n2 mlx5_0/1, mlx5_1/1 and 6 more");
-	assert_non_null(strstr(found.findings.v[0].observed, "mlx5_7/1 run at 200 of 400 Gbit/s"));
-	rd_comparison_deinit(&found);
-	unmake_fleet(hosts, 4);
+		set(&f.hosts[2].ports[i].rate, "200");
+	compare(&f, 4);
+	assert_int_equal(f.found.findings.n, 1);
+	assert_string_equal(f.found.findings.v[0].subject, "n2 mlx5_0/1, mlx5_1/1 and 6 more");
+	assert_non_null(strstr(f.found.findings.v[0].observed, "mlx5_7/1 run at 200 of 400 Gbit/s"));
 }
 
 /* Which of two hosts is wrong cannot be told, unless its own other ports tell. A faster port is not wrong. */
 static void nobody_is_blamed_by_half(void **state)
 {
-	struct rd_compared *hosts = make_fleet(2);
-	struct rd_comparison found = { 0 };
+	_cleanup_(fleet_deinit) struct fleet f = make_fleet(2), five = make_fleet(5);
 
 	for (size_t i = 0; i < RAILS; i++)
-		set(&hosts[1].ports[i].rate, "200");
-	set(&hosts[0].ports[0].firmware, "28.39");
-	rd_compare(hosts, 2, &found);
-	assert_int_equal(found.findings.n, 2);
-	assert_int_equal(graver(&found), 0);
-	assert_int_equal(found.findings.v[0].severity, RD_SEV_UNKNOWN);
-	assert_string_equal(found.findings.v[0].subject, "mlx5_0/1 and 7 more");
-	assert_string_equal(found.findings.v[0].observed, "200 on n1; 400 on n0");
-	rd_comparison_deinit(&found);
+		set(&f.hosts[1].ports[i].rate, "200");
+	set(&f.hosts[0].ports[0].firmware, "28.39");
+	compare(&f, 2);
+	assert_int_equal(f.found.findings.n, 2);
+	assert_int_equal(graver(&f.found), 0);
+	assert_int_equal(f.found.findings.v[0].severity, RD_SEV_UNKNOWN);
+	assert_string_equal(f.found.findings.v[0].subject, "mlx5_0/1 and 7 more");
+	assert_string_equal(f.found.findings.v[0].observed, "200 on n1; 400 on n0");
 	for (size_t i = 1; i < RAILS; i++)
-		set(&hosts[1].ports[i].rate, "400");
-	rd_compare(hosts, 2, &found);
-	assert_int_equal(graver(&found), 1);
-	assert_string_equal(found.findings.v[0].subject, "n1 mlx5_0/1");
-	assert_string_equal(found.findings.v[0].expected, "400, as on 15 of 16 ports of such cards");
-	rd_comparison_deinit(&found);
-	unmake_fleet(hosts, 2);
-	hosts = make_fleet(5);
-	set(&hosts[1].ports[0].rate, "800");
-	rd_compare(hosts, 5, &found);
-	assert_int_equal(found.findings.n, 0);
-	rd_comparison_deinit(&found);
-	unmake_fleet(hosts, 5);
+		set(&f.hosts[1].ports[i].rate, "400");
+	compare(&f, 2);
+	assert_int_equal(graver(&f.found), 1);
+	assert_string_equal(f.found.findings.v[0].subject, "n1 mlx5_0/1");
+	assert_string_equal(f.found.findings.v[0].expected, "400, as on 15 of 16 ports of such cards");
+	set(&five.hosts[1].ports[0].rate, "800");
+	compare(&five, 5);
+	assert_int_equal(five.found.findings.n, 0);
 }
 
 static void ports_that_are_down(void **state)
 {
-	struct rd_compared *hosts = make_fleet(6);
-	struct rd_comparison found = { 0 };
+	_cleanup_(fleet_deinit) struct fleet f = make_fleet(6);
 
-	set(&hosts[1].ports[0].state, "DOWN");
-	set(&hosts[2].ports[1].state, "DOWN");
-	hosts[2].ports[1].compute = false;
+	set(&f.hosts[1].ports[0].state, "DOWN");
+	set(&f.hosts[2].ports[1].state, "DOWN");
+	f.hosts[2].ports[1].compute = false;
 	/* Down on all but one: a spare port. */
 	for (size_t h = 1; h < 6; h++)
-		set(&hosts[h].ports[7].state, "DOWN");
-	rd_compare(hosts, 6, &found);
-	assert_int_equal(found.findings.n, 2);
-	assert_int_equal(found.findings.v[0].severity, RD_SEV_CRITICAL);
-	assert_string_equal(found.findings.v[0].subject, "n1 mlx5_0/1");
-	assert_int_equal(found.findings.v[1].severity, RD_SEV_WARNING);
-	assert_string_equal(found.findings.v[1].subject, "n2 mlx5_1/1");
-	rd_comparison_deinit(&found);
-	unmake_fleet(hosts, 6);
+		set(&f.hosts[h].ports[7].state, "DOWN");
+	compare(&f, 6);
+	assert_int_equal(f.found.findings.n, 2);
+	assert_int_equal(f.found.findings.v[0].severity, RD_SEV_CRITICAL);
+	assert_string_equal(f.found.findings.v[0].subject, "n1 mlx5_0/1");
+	assert_int_equal(f.found.findings.v[1].severity, RD_SEV_WARNING);
+	assert_string_equal(f.found.findings.v[1].subject, "n2 mlx5_1/1");
 }
 
 static void other_names_layers_and_subnets(void **state)
 {
-	struct rd_compared *hosts = make_fleet(6);
-	struct rd_comparison found = { 0 };
+	_cleanup_(fleet_deinit) struct fleet f = make_fleet(6);
 
-	set(&hosts[1].ports[0].label, "mlx5_9/1");
-	set(&hosts[2].ports[1].link_layer, "Ethernet");
-	set(&hosts[2].ports[1].rate, "100");
-	set(&hosts[3].ports[2].subnet, "10.3.0.0/16");
-	set(&hosts[3].ports[3].subnet, "10.2.0.0/16");
-	rd_compare(hosts, 6, &found);
-	assert_int_equal(found.findings.n, 5);
-	assert_string_equal(found.findings.v[0].id, "rail-layer");
-	assert_string_equal(find(&found, "rail-rate")->caused_by.id, "rail-layer");
-	assert_string_equal(find(&found, "nic-name")->subject, "n1 mlx5_9/1");
-	assert_string_equal(find(&found, "rail-subnet")->subject, "n3 mlx5_3/1");
-	rd_comparison_deinit(&found);
-	unmake_fleet(hosts, 6);
+	set(&f.hosts[1].ports[0].label, "mlx5_9/1");
+	set(&f.hosts[2].ports[1].link_layer, "Ethernet");
+	set(&f.hosts[2].ports[1].rate, "100");
+	set(&f.hosts[3].ports[2].subnet, "10.3.0.0/16");
+	set(&f.hosts[3].ports[3].subnet, "10.2.0.0/16");
+	compare(&f, 6);
+	assert_int_equal(f.found.findings.n, 5);
+	assert_string_equal(f.found.findings.v[0].id, "rail-layer");
+	assert_string_equal(find(&f.found, "rail-rate")->caused_by.id, "rail-layer");
+	assert_string_equal(find(&f.found, "nic-name")->subject, "n1 mlx5_9/1");
+	assert_string_equal(find(&f.found, "rail-subnet")->subject, "n3 mlx5_3/1");
 }
 
 int main(void)
