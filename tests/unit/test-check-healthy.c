@@ -399,7 +399,7 @@ static void a_limit_does_not_hold_with_cap_ipc_lock_in_effect(void **state)
 /* One line about the NIC at 21:00.0, and perhaps one that came later. */
 static void of_power(struct healthy *h, const char *line, const char *later, enum rd_severity wanted, const char *words)
 {
-	struct rd_klog klog = { 0 };
+	_cleanup_(rd_klog_deinit) struct rd_klog klog = { 0 };
 	char text[1024];
 	struct rd_bytes bytes;
 
@@ -412,7 +412,6 @@ static void of_power(struct healthy *h, const char *line, const char *later, enu
 	h->in.klog = &klog;
 	expect(h, "log-slot-power", wanted, words);
 	h->in.klog = NULL;
-	rd_klog_deinit(&klog);
 }
 
 static void a_line_about_power_is_no_fault_of_a_nic_that_works(void **state)

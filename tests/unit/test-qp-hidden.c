@@ -65,7 +65,7 @@ static void end(struct scene *scene)
 static void libraries_that_use_devx(void **state)
 {
 	const struct rd_finding *finding;
-	struct scene scene;
+	_cleanup_(end) struct scene scene;
 
 	begin(&scene, 1);
 	open_device(&scene, 0, 0);
@@ -76,23 +76,21 @@ static void libraries_that_use_devx(void **state)
 	assert_string_equal(
 		finding->observed,
 		"has mlx5_0 open, and libraries mapped that create queue pairs through DEVX: libdoca_verbs.so");
-	end(&scene);
 }
 
 static void no_queue_pair_is_listed(void **state)
 {
-	struct scene scene;
+	_cleanup_(end) struct scene scene;
 
 	begin(&scene, 1);
 	open_device(&scene, 0, 0);
 	assert_string_equal(judge(&scene, 1)->observed, "has mlx5_0 open; the kernel lists no queue pair of it");
-	end(&scene);
 }
 
 /* It owns listed ones and no such library, or its device has none that are not listed. */
 static void nothing_speaks_for_it(void **state)
 {
-	struct scene scene;
+	_cleanup_(end) struct scene scene;
 	bool may_hide[2];
 
 	begin(&scene, 2);
@@ -104,20 +102,18 @@ static void nothing_speaks_for_it(void **state)
 	rd_qp_procs_that_may_hide(&scene.res, may_hide);
 	assert_true(may_hide[0]);
 	assert_false(may_hide[1]);
-	end(&scene);
 }
 
 static void many_processes(void **state)
 {
 	const struct rd_finding *findings;
-	struct scene scene;
+	_cleanup_(end) struct scene scene;
 
 	begin(&scene, 20);
 	for (int i = 0; i < 20; i++)
 		open_device(&scene, 0, i);
 	findings = judge(&scene, 17);
 	assert_string_equal(findings[16].subject, "4 more processes");
-	end(&scene);
 }
 
 static void libraries_of_a_map(void **state)

@@ -85,12 +85,16 @@ static void one(struct rd_qp_track *track, uint32_t lqpn, uint8_t state, uint32_
 	slow(track, lqpn, state, sq_psn, mono_ns, mono_ns, ret);
 }
 
+static void track_destroyp(struct rd_qp_track **track)
+{
+	rd_qp_track_destroy(*track);
+}
+
 static void first_look_gives_a_lower_bound(void **state)
 {
-	struct rd_qp_track *track;
+	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past past;
 
-	track = rd_qp_track_create();
 	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
 	assert_int_equal(past.age_kind, RD_AGE_AT_LEAST);
 	assert_int_equal(past.psn_per_second.known, RD_ABSENT);
@@ -98,13 +102,12 @@ static void first_look_gives_a_lower_bound(void **state)
 	assert_int_equal(past.age_kind, RD_AGE_AT_LEAST);
 	assert_float_equal(past.age_seconds.v, 5, 1e-9);
 	assert_int_equal(past.age_max_seconds.known, RD_ABSENT);
-	rd_qp_track_destroy(track);
 }
 
 /* The last sample knows what any sample knows, and leaves the track as it was. */
 static void the_last_look_keeps_nothing(void **state)
 {
-	struct rd_qp_track *track = rd_qp_track_create();
+	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past kept;
 	struct look look;
 
@@ -123,15 +126,13 @@ static void the_last_look_keeps_nothing(void **state)
 	look_deinit(&look);
 	one(track, 17, RD_QPS_RTS, 100, 15 * S, &kept);
 	assert_float_equal(kept.age_seconds.v, 5, 1e-9);
-	rd_qp_track_destroy(track);
 }
 
 static void what_the_device_did_lies_between_two_looks(void **state)
 {
-	struct rd_qp_track *track;
+	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past past;
 
-	track = rd_qp_track_create();
 	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
 	one(track, 17, RD_QPS_ERR, 100, 12 * S, &past);
 	assert_int_equal(past.age_kind, RD_AGE_INTERVAL);
@@ -140,16 +141,14 @@ static void what_the_device_did_lies_between_two_looks(void **state)
 	assert_false(past.fresh);
 	assert_float_equal(past.age_seconds.v, 3, 1e-9);
 	assert_float_equal(past.age_max_seconds.v, 5, 1e-9);
-	rd_qp_track_destroy(track);
 }
 
 static void one_that_was_not_there_was_made_since(void **state)
 {
-	struct rd_qp_track *track;
+	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct look look;
 	struct rd_qp_past past;
 
-	track = rd_qp_track_create();
 	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
 	look_init(&look);
 	put(&look, 17, RD_QPS_RTS, 100);
@@ -163,16 +162,14 @@ static void one_that_was_not_there_was_made_since(void **state)
 	rd_qp_track_sample(track, &look.views, 14 * S, 14 * S);
 	assert_int_equal(look.views.v[2].past->age_kind, RD_AGE_AT_LEAST);
 	look_deinit(&look);
-	rd_qp_track_destroy(track);
 }
 
 static void recorded_transitions_are_exact(void **state)
 {
 	struct rd_qp_event ev = event(RD_QP_CREATED, 17, 10 * S);
-	struct rd_qp_track *track;
+	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past past;
 
-	track = rd_qp_track_create();
 	rd_qp_track_event(track, &ev);
 	ev = modified(17, RD_QPS_INIT, 11 * S);
 	rd_qp_track_event(track, &ev);
@@ -183,16 +180,14 @@ static void recorded_transitions_are_exact(void **state)
 	assert_int_equal(past.age_kind, RD_AGE_EXACT);
 	assert_float_equal(past.age_seconds.v, 3, 1e-9);
 	assert_true(past.moved_by_call);
-	rd_qp_track_destroy(track);
 }
 
 static void a_call_that_failed_moves_nothing(void **state)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_INIT, 10 * S);
-	struct rd_qp_track *track;
+	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past past;
 
-	track = rd_qp_track_create();
 	rd_qp_track_event(track, &ev);
 	ev = modified(17, RD_QPS_RTR, 12 * S);
 	ev.err = -ENODATA;
@@ -200,16 +195,14 @@ static void a_call_that_failed_moves_nothing(void **state)
 	one(track, 17, RD_QPS_INIT, 0, 13 * S, &past);
 	assert_int_equal(past.last_err, -ENODATA);
 	assert_float_equal(past.age_seconds.v, 3, 1e-9);
-	rd_qp_track_destroy(track);
 }
 
 static void events_that_come_late_do_not_undo_a_look(void **state)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_RTR, 11 * S);
-	struct rd_qp_track *track;
+	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past past;
 
-	track = rd_qp_track_create();
 	one(track, 17, RD_QPS_RTS, 0, 12 * S, &past);
 	rd_qp_track_event(track, &ev);
 	one(track, 17, RD_QPS_RTS, 0, 13 * S, &past);
@@ -220,7 +213,6 @@ static void events_that_come_late_do_not_undo_a_look(void **state)
 	one(track, 17, RD_QPS_RTS, 0, 14 * S, &past);
 	assert_int_equal(past.age_kind, RD_AGE_EXACT);
 	assert_float_equal(past.age_seconds.v, 2.5, 1e-9);
-	rd_qp_track_destroy(track);
 }
 
 /* A look takes its time, and so does a call: the look may have seen a state before the call for it had returned, and the state
@@ -228,10 +220,9 @@ static void events_that_come_late_do_not_undo_a_look(void **state)
 static void a_call_during_a_look_is_what_moved_it(void **state)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_ERR, 12 * S + S / 2);
-	struct rd_qp_track *track;
+	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past past;
 
-	track = rd_qp_track_create();
 	slow(track, 17, RD_QPS_RTS, 0, 12 * S, 13 * S, &past);
 	rd_qp_track_event(track, &ev);
 	one(track, 17, RD_QPS_ERR, 0, 14 * S, &past);
@@ -249,16 +240,14 @@ static void a_call_during_a_look_is_what_moved_it(void **state)
 	assert_true(past.moved_by_call);
 	assert_int_equal(past.age_kind, RD_AGE_EXACT);
 	assert_float_equal(past.age_seconds.v, 2, 1e-9);
-	rd_qp_track_destroy(track);
 }
 
 static void a_number_that_comes_back_is_another_queue_pair(void **state)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_ERR, 10 * S);
-	struct rd_qp_track *track;
+	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past past;
 
-	track = rd_qp_track_create();
 	ev.seen.has_dgid = true;
 	rd_qp_track_event(track, &ev);
 	ev = event(RD_QP_DESTROYED, 17, 11 * S);
@@ -271,15 +260,13 @@ static void a_number_that_comes_back_is_another_queue_pair(void **state)
 	assert_int_equal(past.age_kind, RD_AGE_EXACT);
 	assert_float_equal(past.age_seconds.v, 1, 1e-9);
 	assert_false(past.seen && past.seen->has_dgid);
-	rd_qp_track_destroy(track);
 }
 
 static void packet_numbers_have_24_bits(void **state)
 {
-	struct rd_qp_track *track;
+	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past past;
 
-	track = rd_qp_track_create();
 	one(track, 17, RD_QPS_RTS, 0xfffff0, 10 * S, &past);
 	one(track, 17, RD_QPS_RTS, 0x10, 12 * S, &past);
 	assert_float_equal(past.psn_per_second.v, 16, 1e-9);
@@ -296,7 +283,6 @@ static void packet_numbers_have_24_bits(void **state)
 	one(track, 17, RD_QPS_RTR, 0x10, 16 * S, &past);
 	one(track, 17, RD_QPS_RTS, 0x20, 18 * S, &past);
 	assert_int_equal(past.best_per_second.known, RD_ABSENT);
-	rd_qp_track_destroy(track);
 }
 
 /* The one queue pair of a look, with what tells it from another of its number. */
@@ -326,10 +312,9 @@ static void a_number_used_again_between_looks_has_a_new_age(void **state)
 	} others[] = { { 0, 812, 5, 20 }, { 0, 4711, 6, 20 }, { 1, 4711, 5, 20 }, { 0, 4711, 5, 21 } };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(others); i++) {
-		struct rd_qp_track *track;
+		_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 		struct rd_qp_past past;
 
-		track = rd_qp_track_create();
 		owned(track, 0, 4711, 5, 20, 10 * S);
 		past = owned(track, 0, 4711, 5, 20, 100 * S);
 		assert_int_equal(past.age_kind, RD_AGE_AT_LEAST);
@@ -338,21 +323,18 @@ static void a_number_used_again_between_looks_has_a_new_age(void **state)
 		assert_int_equal(past.age_kind, RD_AGE_INTERVAL);
 		assert_float_equal(past.age_max_seconds.v, 2, 1e-9);
 		assert_true(past.fresh);
-		rd_qp_track_destroy(track);
 	}
 }
 
 /* At 400 Gbit/s numbers go round in a second and a half: half of that is no step back, and no rest. */
 static void a_fast_one_is_not_taken_to_stand_still(void **state)
 {
-	struct rd_qp_track *track;
+	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past past;
 
-	track = rd_qp_track_create();
 	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
 	one(track, 17, RD_QPS_RTS, 100 + 12000000, 11 * S, &past);
 	assert_float_equal(past.psn_per_second.v, 12e6, 1);
-	rd_qp_track_destroy(track);
 }
 
 /* What was retransmitted after the last packet is kept until there is another one, or another state. */
@@ -367,7 +349,7 @@ static void retransmissions_are_kept_until_a_packet(void **state)
 		{ 100, RD_QPS_RTS, 3, 1 }, { 100, RD_QPS_RTS, 0, 3 }, { 101, RD_QPS_RTS, 2, 0 },
 		{ 101, RD_QPS_RTS, 0, 2 }, { 101, RD_QPS_SQD, 0, 0 },
 	};
-	struct rd_qp_track *track = rd_qp_track_create();
+	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(looks); i++) {
 		struct rd_qp_verdict verdict = { .retried = looks[i].found };
@@ -383,15 +365,13 @@ static void retransmissions_are_kept_until_a_packet(void **state)
 		rd_qp_track_keep(track, &look.views);
 		look_deinit(&look);
 	}
-	rd_qp_track_destroy(track);
 }
 
 static void thousands_are_kept_apart(void **state)
 {
-	struct rd_qp_track *track;
+	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past past;
 
-	track = rd_qp_track_create();
 	for (uint32_t n = 1; n <= 10000; n++) {
 		struct rd_qp_event ev = modified(n, RD_QPS_INIT, n * S);
 
@@ -399,13 +379,12 @@ static void thousands_are_kept_apart(void **state)
 	}
 	one(track, 7777, RD_QPS_INIT, 0, 20000 * S, &past);
 	assert_float_equal(past.age_seconds.v, 20000 - 7777, 1e-6);
-	rd_qp_track_destroy(track);
 }
 
 /* Those that are no longer there, also where another one has their number. */
 static void what_is_gone_is_counted(void **state)
 {
-	struct rd_qp_track *track = rd_qp_track_create();
+	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct look look;
 
 	look_init(&look);
@@ -424,7 +403,6 @@ static void what_is_gone_is_counted(void **state)
 	rd_qp_track_sample(track, &look.views, 2 * S, 3 * S);
 	assert_int_equal(look.views.gone[0], 0);
 	look_deinit(&look);
-	rd_qp_track_destroy(track);
 }
 
 int main(void)

@@ -89,13 +89,16 @@ static void add_neighbour(struct two *t, const uint8_t *ip, unsigned ifindex, ui
 	memcpy(neigh->addr, ip, 4);
 }
 
-static void says(const struct two *t, const char *what)
+/* Judges; what is said of the first queue pair contains this, or does not. */
+static void says(struct two *t, const char *what)
 {
+	judge(&t->h);
 	assert_non_null(strstr(t->h.v[0].verdict->why, what));
 }
 
-static void says_not(const struct two *t, const char *what)
+static void says_not(struct two *t, const char *what)
 {
+	judge(&t->h);
 	assert_null(strstr(t->h.v[0].verdict->why, what));
 }
 
@@ -342,29 +345,23 @@ static void a_remote_qp_that_may_exist(void **state)
 	two_init(&t);
 	RD_SET(t.h.qps[1].lqpn, 20);
 	RD_SET(t.h.devs[1].used[RD_RES_QP], 2);
-	judge(&t.h);
 	says_not(&t, "no longer exists");
 	RD_SET(t.h.devs[1].used[RD_RES_QP], 1);
 	t.h.devs[1].gaps[RD_RES_QP].interrupted = true;
-	judge(&t.h);
 	says_not(&t, "no longer exists");
 	t.h.devs[1].gaps[RD_RES_QP].interrupted = false;
 	t.h.devs[1].name = (char *)"mlx5_1";
-	judge(&t.h);
 	says_not(&t, "no longer exists");
 	t.h.devs[1].name = (char *)"rxe1";
 	t.gids[1].here = false;
-	judge(&t.h);
 	says_not(&t, "no longer exists");
 	/* Two devices with one address, as ports of a bond and namespaces can have. */
 	t.gids[1].here = true;
 	set_gid(&t, 2, gid_2, 2);
 	t.qp_ports.n_gids = 3;
-	judge(&t.h);
 	says_not(&t, "no longer exists");
 	/* Another host's address. */
 	t.qp_ports.n_gids = 1;
-	judge(&t.h);
 	says_not(&t, "no longer exists");
 }
 
@@ -378,35 +375,28 @@ static void a_neighbour_that_does_not_respond(void **state)
 	assert_non_null(strstr(t.h.v[0].verdict->fix, "ping -c 3 -I v0 10.9.0.2"));
 	/* On another interface, it responds. */
 	add_neighbour(&t, gid_2 + 12, 3, NUD_REACHABLE);
-	judge(&t.h);
 	says_not(&t, "neighbour");
 	/* That may be another network: packets leave through the interface of its source GID. */
 	t.gids[0].ifindex = 2;
 	t.more[0].ifs[0] = 2;
 	t.more[0].ifs[1] = 3;
 	t.more[0].n_ifs = 2;
-	judge(&t.h);
 	says(&t, "its peer 10.9.0.2 does not respond to ARP");
 	t.gids[0].ifindex = 3;
-	judge(&t.h);
 	says_not(&t, "neighbour");
 	/* Without it, through any interface of the GIDs of its port: one of them has it. */
 	t.h.past[0].seen->has_sgid = false;
-	judge(&t.h);
 	says_not(&t, "neighbour");
 	/* Healthy: it failed on an interface that has nothing to do with the port. */
 	t.neighs[1].state = NUD_FAILED;
 	t.more[0].ifs[0] = 7;
 	t.more[0].ifs[1] = 8;
-	judge(&t.h);
 	says_not(&t, "neighbour");
 	RD_SET(t.ports[0].netdev_index, 3);
-	judge(&t.h);
 	says(&t, "its peer 10.9.0.2 does not respond to ARP");
 	/* More interfaces than are kept. */
 	t.ports[0].netdev_index.v = 9;
 	t.more[0].n_ifs = RD_QP_PORT_IFS + 1;
-	judge(&t.h);
 	says(&t, "its peer 10.9.0.2 does not respond to ARP");
 	/* With packets, the entry does not matter. */
 	t.net.n_neighs = 1;
@@ -420,14 +410,11 @@ static void a_path_mtu_that_is_too_large(void **state)
 
 	two_init(&t);
 	RD_SET(t.h.past[0].seen->path_mtu, 4096);
-	judge(&t.h);
 	says(&t, "its path MTU of 4096 bytes, with headers, exceeds the MTU of 1500 bytes of v0");
 	/* Healthy: jumbo frames. */
 	RD_SET(t.more[0].mtu, 9000);
-	judge(&t.h);
 	says_not(&t, "MTU");
 	RD_SET(t.more[0].mtu, 4200);
-	judge(&t.h);
 	says_not(&t, "MTU");
 }
 

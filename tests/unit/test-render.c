@@ -45,6 +45,11 @@ static struct rd_section *things(void)
 	return section;
 }
 
+static void section_destroyp(struct rd_section **section)
+{
+	rd_section_destroy(*section);
+}
+
 static void assert_table(const struct rd_section *section, struct rd_table_style style, const char *expected)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
@@ -56,18 +61,17 @@ static void assert_table(const struct rd_section *section, struct rd_table_style
 
 static void unknown_is_a_dash_in_a_table_and_never_zero(void **state)
 {
-	struct rd_section *section = things();
+	_cleanup_(section_destroyp) struct rd_section *section = things();
 
 	assert_table(section, (struct rd_table_style){ 0 },
 		     "NAME                 COUNT BALANCE SHARE UP  TAGS\n"
 		     "first 18446744073709551615      -5 12.50 yes a,b\n"
 		     "-                        -       -     - -   -\n");
-	rd_section_destroy(section);
 }
 
 static void columns_can_be_chosen_added_and_left_without_headings(void **state)
 {
-	struct rd_section *section = things();
+	_cleanup_(section_destroyp) struct rd_section *section = things();
 
 	assert_table(section, (struct rd_table_style){ .columns = "up,NAME" }, "UP  NAME\nyes first\n-   -\n");
 	assert_table(section, (struct rd_table_style){ .columns = RD_ALL_COLUMNS, .raw = true },
@@ -80,13 +84,12 @@ static void columns_can_be_chosen_added_and_left_without_headings(void **state)
 		     "NAME COUNT BALANCE SHARE UP TAGS extra\n"
 		     "first 18446744073709551615 -5 12.50 yes a,b x\\x20y\n"
 		     "- - - - - - -\n");
-	rd_section_destroy(section);
 }
 
 static void a_column_that_is_not_there_is_named_with_those_that_are(void **state)
 {
 	const struct rd_table_style style = { .columns = "name,size" }, empty = { .columns = "name," };
-	struct rd_section *section = things();
+	_cleanup_(section_destroyp) struct rd_section *section = things();
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_err err = { 0 };
 
@@ -95,33 +98,33 @@ static void a_column_that_is_not_there_is_named_with_those_that_are(void **state
 	assert_non_null(strstr(err.hint, "name,count,balance"));
 	assert_int_equal(rd_render_table(section, &empty, &out, &err), -EINVAL);
 	assert_int_equal(out.len, 0);
-	rd_section_destroy(section);
 }
 
 static void an_empty_table_keeps_its_headings(void **state)
 {
-	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
+	_cleanup_(section_destroyp) struct rd_section *section =
+		rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
 
 	assert_table(section, (struct rd_table_style){ .columns = "name,up" }, "NAME UP\n");
 	assert_table(section, (struct rd_table_style){ .columns = "name,up", .raw = true }, "NAME UP\n");
-	rd_section_destroy(section);
 }
 
 static void a_hostile_name_cannot_break_a_table(void **state)
 {
-	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
+	_cleanup_(section_destroyp) struct rd_section *section =
+		rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
 
 	rd_row_str(rd_section_add(section), NAME, "\033[31mred\nnext");
 	assert_table(section, (struct rd_table_style){ .columns = "name,up" },
 		     "NAME                UP\n\\x1b[31mred\\x0anext -\n");
 	assert_table(section, (struct rd_table_style){ .columns = "name", .raw = true },
 		     "NAME\n\\x1b[31mred\\x0anext\n");
-	rd_section_destroy(section);
 }
 
 static void nothing_is_lost_on_a_narrow_terminal(void **state)
 {
-	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
+	_cleanup_(section_destroyp) struct rd_section *section =
+		rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
 	const struct rd_table_style style = { .columns = "up,name", .width = 20 };
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	size_t letters = 0;
@@ -133,12 +136,11 @@ static void nothing_is_lost_on_a_narrow_terminal(void **state)
 	assert_int_equal(letters, 40);
 	for (char *line = strtok(out.data, "\n"); line; line = strtok(NULL, "\n"))
 		assert_true(strlen(line) <= 20);
-	rd_section_destroy(section);
 }
 
 static void colour_is_there_only_when_asked(void **state)
 {
-	struct rd_section *section = things();
+	_cleanup_(section_destroyp) struct rd_section *section = things();
 	const struct rd_table_style colour = { .colour = true }, plain = { 0 };
 	_cleanup_buf_ struct rd_buf with = { 0 }, without = { 0 };
 
@@ -146,24 +148,23 @@ static void colour_is_there_only_when_asked(void **state)
 	assert_int_equal(rd_render_table(section, &plain, &without, NULL), 0);
 	assert_non_null(strchr(with.data, '\033'));
 	assert_null(strchr(without.data, '\033'));
-	rd_section_destroy(section);
 }
 
 static void a_value_of_another_type_stays_unknown(void **state)
 {
-	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
+	_cleanup_(section_destroyp) struct rd_section *section =
+		rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
 	struct rd_row *row = rd_section_add(section);
 
 	rd_row_uint(row, NAME, 12345);
 	rd_row_str(row, COUNT, "text");
 	rd_row_uint(row, 99, 1);
 	assert_table(section, (struct rd_table_style){ .columns = "name,count" }, "NAME COUNT\n-        -\n");
-	rd_section_destroy(section);
 }
 
 static void a_json_line_has_every_key_and_null_for_unknown(void **state)
 {
-	struct rd_section *section = things();
+	_cleanup_(section_destroyp) struct rd_section *section = things();
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	rd_row_double(&section->rows[1], SHARE, NAN);
@@ -175,12 +176,12 @@ static void a_json_line_has_every_key_and_null_for_unknown(void **state)
 			    "\"tags\":[\"a\",\"b\"],\"extra\":\"x y\"}\n"
 			    "{\"name\":null,\"count\":null,\"balance\":null,\"share_percent\":null,\"up\":null,"
 			    "\"since\":null,\"tags\":null,\"extra\":null}\n");
-	rd_section_destroy(section);
 }
 
 static void json_from_hostile_names_is_valid_and_harmless(void **state)
 {
-	struct rd_section *section = rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
+	_cleanup_(section_destroyp) struct rd_section *section =
+		rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	json_object *parsed, *name;
 
@@ -192,7 +193,6 @@ static void json_from_hostile_names_is_valid_and_harmless(void **state)
 	assert_true(json_object_object_get_ex(parsed, "name", &name));
 	assert_string_equal(json_object_get_string(name), "\033\"\\\\xff\xc2\x9b\177/ü\xe2\x80\xae\xf3\xa0\x80\x81");
 	json_object_put(parsed);
-	rd_section_destroy(section);
 }
 
 static const struct rd_column scalar_columns[] = {
