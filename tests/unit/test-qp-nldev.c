@@ -226,6 +226,18 @@ static void list(struct kernel *kernel, struct rd_res *res)
 	assert_int_equal(rd_collect_res(&kernel->src, RD_WANT_QPS, NULL, res, &errors, NULL), 0);
 }
 
+/* Lists, and requires one finding, whose text contains the words. */
+static void finds(struct kernel *kernel, struct rd_res *res, const char *id, const char *words)
+{
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+
+	list(kernel, res);
+	rd_res_findings(res, &findings);
+	assert_int_equal(findings.n, 1);
+	assert_string_equal(findings.v[0].id, id);
+	assert_non_null(strstr(findings.v[0].observed, words));
+}
+
 static void all_queue_pairs_are_listed(void **state)
 {
 	struct kernel kernel = kernel_of(10);
@@ -248,11 +260,10 @@ static void all_queue_pairs_are_listed(void **state)
 static void one_that_cannot_be_queried_hides_no_other(void **state)
 {
 	struct kernel kernel = kernel_of(10);
-	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	_cleanup_(rd_res_deinit) struct rd_res res;
 
 	kernel.sick = 32;
-	list(&kernel, &res);
+	finds(&kernel, &res, "qp-query-failed", "");
 	assert_int_equal(res.n_qps, 10);
 	assert_int_equal(res.devs[0].gaps[RD_RES_QP].code, EIO);
 	for (size_t i = 0; i < 10; i++) {
@@ -262,9 +273,6 @@ static void one_that_cannot_be_queried_hides_no_other(void **state)
 	}
 	/* It ends with the last one that the kernel counts. */
 	assert_true(kernel.asked_by_number < 64);
-	rd_res_findings(&res, &findings);
-	assert_int_equal(findings.n, 1);
-	assert_string_equal(findings.v[0].id, "qp-query-failed");
 }
 
 static void even_where_the_first_message_fails(void **state)
@@ -282,31 +290,19 @@ static void even_where_the_first_message_fails(void **state)
 static void those_at_no_port_are_listed_without_a_state(void **state)
 {
 	struct kernel kernel = kernel_of(10);
-	struct rd_findings findings = { 0 };
 	struct rd_res res;
 
 	kernel.sick = 32;
 	kernel.in_reset = 41;
-	list(&kernel, &res);
+	finds(&kernel, &res, "qp-query-failed", "1 queue pairs: Input/output error; the kernel does not report 1 more");
 	assert_int_equal(res.n_qps, 10);
 	assert_int_equal(res.qps[8].lqpn.v, 41);
 	assert_int_equal(res.qps[8].query_errno, EAGAIN);
 	assert_int_equal(res.qps[8].state.known, RD_ABSENT);
-	rd_res_findings(&res, &findings);
-	assert_int_equal(findings.n, 1);
-	assert_non_null(
-		strstr(findings.v[0].observed, "1 queue pairs: Input/output error; the kernel does not report 1 more"));
-	rd_findings_deinit(&findings);
 	rd_res_deinit(&res);
 	/* And of these it can be. */
 	kernel.in_reset = kernel.sick;
-	list(&kernel, &res);
-	rd_res_findings(&res, &findings);
-	assert_int_equal(findings.n, 1);
-	assert_string_equal(findings.v[0].id, "qp-query-failed");
-	assert_non_null(
-		strstr(findings.v[0].observed, "one of 1 queue pairs that have not reached INIT: Input/output error"));
-	rd_findings_deinit(&findings);
+	finds(&kernel, &res, "qp-query-failed", "one of 1 queue pairs that have not reached INIT: Input/output error");
 	rd_res_deinit(&res);
 }
 
@@ -314,31 +310,21 @@ static void those_at_no_port_are_listed_without_a_state(void **state)
 static void no_queue_pair_is_made_up(void **state)
 {
 	struct kernel kernel = kernel_of(10);
-	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	_cleanup_(rd_res_deinit) struct rd_res res;
 
 	kernel.sick = 32;
 	kernel.only_lists = true;
-	list(&kernel, &res);
+	finds(&kernel, &res, "qps-not-listed", "4 of 10");
 	assert_int_equal(res.n_qps, 4);
-	rd_res_findings(&res, &findings);
-	assert_int_equal(findings.n, 1);
-	assert_string_equal(findings.v[0].id, "qps-not-listed");
-	assert_non_null(strstr(findings.v[0].observed, "4 of 10"));
 }
 
 static void what_other_namespaces_have_is_said(void **state)
 {
 	struct kernel kernel = kernel_of(2);
-	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	_cleanup_(rd_res_deinit) struct rd_res res;
 
 	kernel.counted = 7;
-	list(&kernel, &res);
-	rd_res_findings(&res, &findings);
-	assert_int_equal(findings.n, 1);
-	assert_string_equal(findings.v[0].id, "qps-not-listed");
-	assert_non_null(strstr(findings.v[0].observed, "2 of 7"));
+	finds(&kernel, &res, "qps-not-listed", "2 of 7");
 }
 
 /* On a busy host some always end between the count and the list. */
