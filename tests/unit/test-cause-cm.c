@@ -43,9 +43,8 @@ static void bind_to(struct made_failure *m, int err, const char *origin, const c
 
 static void an_address_of_which_duplicates_are_looked_for(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	bind_to(&m, EADDRNOTAVAIL, "rdma_find_ndev_for_src_ip_rcu", "2001:db8::1", 7000);
 	m.module.name = (char *)MADE_CORE;
 	addresses[0] = (struct rd_ifaddr){ .ifindex = 2, .flags = 0x40, .addr = { .v6 = true } };
@@ -55,7 +54,6 @@ static void an_address_of_which_duplicates_are_looked_for(void **state)
 	ASSERT_CAUSE(&m, "address-tentative", HIGH, "another host has it");
 	addresses[0].flags = 0;
 	made_assert_not(&m, "address-tentative");
-	made_end(&m);
 }
 
 static void a_port_that_another_process_uses(void **state)
@@ -63,9 +61,8 @@ static void a_port_that_another_process_uses(void **state)
 	struct rd_cm_id id = { .src = { .family = AF_INET, .port = 7471, .ip = { 10, 1, 2, 3 } },
 			       .owner.pid = { 99, RD_OK },
 			       .proc = -1 };
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	bind_to(&m, EADDRINUSE, "cma_check_port", "10.1.2.3", 7471);
 	ASSERT_CAUSE(&m, "address-in-use", HIGH, "port 7471 of 10.1.2.3");
 	m.f.res.cm_ids = &id;
@@ -96,14 +93,12 @@ static void a_port_that_another_process_uses(void **state)
 	m.event.request.src = made_address_of("10.1.2.3", 7471);
 	m.fn.name = (char *)"rdma_find_ndev_for_src_ip_rcu";
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void an_address_of_another_host(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	bind_to(&m, EADDRNOTAVAIL, "rdma_find_ndev_for_src_ip_rcu", "10.1.2.4", 7471);
 	ASSERT_CAUSE(&m, "address-not-local", HIGH, "no interface of this host has the address 10.1.2.4");
 	m.event.request.src = made_address_of("10.1.2.3", 7471);
@@ -119,29 +114,25 @@ static void an_address_of_another_host(void **state)
 	m.event.request.src = made_address_of("10.1.2.4", 7471);
 	m.f.net.addrs_known = RD_DENIED;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void no_port_is_free(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	bind_to(&m, EADDRNOTAVAIL, "cma_alloc_any_port", "10.1.2.3", 0);
 	ASSERT_CAUSE(&m, "ports-exhausted", HIGH, "ip_local_port_range", "0 rdma_cm_ids");
 	m.fn.name = (char *)"addr_resolve";
 	ASSERT_CAUSE(&m, "ports-exhausted", MEDIUM, "ip_local_port_range");
 	m.event.request.src.port = 7471;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void an_interface_without_rdma_device(void **state)
 {
 	struct rd_res_dev dev = { .name = (char *)"mlx5_0" };
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	bind_to(&m, ENODEV, "cma_validate_port", "10.9.9.9", 7471);
 	ASSERT_CAUSE(&m, "address-without-rdma", MEDIUM, "address 10.9.9.9 is of interface eth1");
 	m.f.res.devs = &dev;
@@ -157,16 +148,14 @@ static void an_interface_without_rdma_device(void **state)
 	m.f.route_errno = 0;
 	m.f.route.ifindex = 3;
 	ASSERT_CAUSE(&m, "address-without-rdma", HIGH, "the route to 10.9.9.1 is through interface eth1");
-	made_end(&m);
 }
 
 static void an_address_without_gid(void **state)
 {
 	struct rd_res_dev dev = { .name = (char *)"mlx5_0" };
 	struct rd_res_port port = { .num = 1, .netdev = (char *)"eth1" };
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	bind_to(&m, ENODEV, "cma_validate_port", "10.9.9.9", 7471);
 	m.f.res = (struct rd_res){ .devs = &dev, .n_devs = 1, .ports = &port, .n_ports = 1 };
 	RD_SET(port.state, 4);
@@ -194,14 +183,12 @@ static void an_address_without_gid(void **state)
 	m.f.route_errno = 0;
 	m.f.route.ifindex = 2;
 	ASSERT_CAUSE(&m, "address-without-rdma", MEDIUM, "the route to 10.9.9.1 is through eth0, but mlx5_0/1");
-	made_end(&m);
 }
 
 static void scopes_that_do_not_fit_the_address(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	bind_to(&m, ENODEV, "rdma_translate_ip", "fe80::1", 7471);
 	addresses[1].addr = (struct rd_addr){ .v6 = true, .raw = { 0xfe, 0x80, [15] = 1 } };
 	m.event.request.src.scope_id = 99;
@@ -217,14 +204,12 @@ static void scopes_that_do_not_fit_the_address(void **state)
 	m.f.net.links_known = RD_DENIED;
 	m.event.request.src.scope_id = 99;
 	made_assert_not(&m, "address-scope-missing");
-	made_end(&m);
 }
 
 static void ports_below_1024_need_a_capability(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	bind_to(&m, EACCES, "cma_use_port", "10.1.2.3", 80);
 	ASSERT_NOTHING(&m);
 	RD_SET(m.event.moment.caps, 0);
@@ -244,14 +229,12 @@ static void ports_below_1024_need_a_capability(void **state)
 	m.module.name = (char *)MADE_UCM;
 	m.fn.name = (char *)"ucma_write";
 	ASSERT_CAUSE(&m, "credentials-changed", HIGH, "changed its user");
-	made_end(&m);
 }
 
 static void families_that_rdma_cm_does_not_have(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	bind_to(&m, EAFNOSUPPORT, "rdma_bind_addr", "10.1.2.3", 80);
 	/* One that it has. */
 	ASSERT_NOTHING(&m);
@@ -262,16 +245,14 @@ static void families_that_rdma_cm_does_not_have(void **state)
 	m.event.request.src.known = true;
 	m.event.object = (char *)"QP";
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 /* --- values --- */
 
 static void a_length_that_is_not_of_the_family(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	bind_to(&m, EINVAL, "ucma_bind", "10.1.2.3", 0);
 	m.module.name = (char *)MADE_UCM;
 	ASSERT_UNKNOWN(&m, "the rdma_cm_id was new");
@@ -286,28 +267,24 @@ static void a_length_that_is_not_of_the_family(void **state)
 	m.fn.name = (char *)"ucma_get_ctx";
 	m.event.origin_exact = false;
 	ASSERT_UNKNOWN(&m, "the rdma_cm_id was new");
-	made_end(&m);
 }
 
 static void link_local_addresses_need_their_interface(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	bind_to(&m, EINVAL, "cma_check_linklocal", "fe80::1", 7471);
 	ASSERT_CAUSE(&m, "address-scope-missing", HIGH, "fe80::1 is a link-local address");
 	m.event.request.src.scope_id = 2;
 	ASSERT_UNKNOWN(&m, "was new");
 	m.event.request.src = made_address_of("2001:db8::1", 7471);
 	ASSERT_UNKNOWN(&m, "was new");
-	made_end(&m);
 }
 
 static void groups_that_cannot_be_joined(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "rdma_join_multicast", EINVAL, MADE_UCM, "ucma_process_join");
 	RD_SET(m.event.moment.cm_state, CM_ADDR_BOUND);
 	m.event.request.dst = made_address_of("239.1.2.3", 0);
@@ -327,14 +304,12 @@ static void groups_that_cannot_be_joined(void **state)
 	ASSERT_UNKNOWN(&m, "was bound");
 	m.fn.name = (char *)"rdma_join_multicast";
 	ASSERT_CAUSE(&m, "qp-type", MEDIUM, "for datagrams");
-	made_end(&m);
 }
 
 static void private_data_that_does_not_fit(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "rdma_connect", EINVAL, "ib_cm", "cm_validate_req_param");
 	RD_SET(m.event.moment.cm_state, CM_ROUTE_RESOLVED);
 	made_field(&m, RD_REQ_PRIVATE_LEN, 57);
@@ -353,14 +328,12 @@ static void private_data_that_does_not_fit(void **state)
 	RD_SET(m.event.moment.cm_state, CM_CONNECT);
 	made_field(&m, RD_REQ_PRIVATE_LEN, 196);
 	ASSERT_UNKNOWN(&m, "connecting or connected");
-	made_end(&m);
 }
 
 static void ends_of_different_families(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "rdma_resolve_addr", EINVAL, MADE_CM, "resolve_prepare_src");
 	RD_SET(m.event.moment.cm_state, CM_IDLE);
 	m.event.request.src = made_address_of("10.1.2.3", 0);
@@ -373,7 +346,6 @@ static void ends_of_different_families(void **state)
 	ASSERT_CAUSE(&m, "address-family", HIGH, "is bound to an address of another family than destination 10.1.2.9");
 	m.fn.name = (char *)"cma_acquire_dev";
 	ASSERT_UNKNOWN(&m, "was bound");
-	made_end(&m);
 }
 
 static void values_that_do_not_exist(void **state)
@@ -391,7 +363,6 @@ static void values_that_do_not_exist(void **state)
 	};
 	struct made_failure m;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		made_failure(&m, cases[i].verb, EINVAL, MADE_UCM, cases[i].origin);
 		RD_SET(m.event.moment.cm_state, CM_CONNECT);
@@ -405,9 +376,8 @@ static void values_that_do_not_exist(void **state)
 
 static void options_that_were_refused(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "rdma_set_option", ENOSYS, MADE_UCM, "ucma_set_option_id");
 	made_field(&m, RD_REQ_OPTION_LEVEL, 0);
 	made_field(&m, RD_REQ_OPTION, 44);
@@ -421,14 +391,12 @@ static void options_that_were_refused(void **state)
 	m.event.request.known[RD_REQ_OPTION] = false;
 	m.event.origin_exact = false;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void an_id_that_does_not_exist(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "rdma_connect", ENOENT, MADE_UCM, "_ucma_find_context");
 	made_field(&m, RD_REQ_CM_ID, 12);
 	ASSERT_CAUSE(&m, "cm-id-stale", HIGH, "no rdma_cm_id with number 12");
@@ -449,7 +417,6 @@ static void an_id_that_does_not_exist(void **state)
 	ASSERT_CAUSE(&m, "cm-id-stale", MEDIUM, "12");
 	m.event.moment.fd_known = RD_OK;
 	ASSERT_CAUSE(&m, "cm-id-stale", HIGH, "12");
-	made_end(&m);
 }
 
 /* --- states --- */
@@ -494,7 +461,6 @@ static void calls_need_certain_states(void **state)
 	};
 	struct made_failure m;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		made_failure(&m, cases[i].verb, EINVAL, MADE_CM, "cma_some_function");
 		made_field(&m, RD_REQ_CM_ID, 12);
@@ -510,23 +476,20 @@ static void calls_need_certain_states(void **state)
 
 static void a_connection_that_does_not_exist(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "rdma_disconnect", EINVAL, MADE_CM, "rdma_disconnect");
 	ASSERT_CAUSE(&m, "cm-id-state", MEDIUM, "needs an rdma_cm_id with a connection; this one has none");
 	RD_SET(m.event.moment.cm_state, CM_LISTEN);
 	ASSERT_CAUSE(&m, "cm-id-state", HIGH, "this one is listening");
 	m.event.moment.cm_state.v = CM_CONNECT;
 	ASSERT_UNKNOWN(&m, "connecting or connected");
-	made_end(&m);
 }
 
 static void attributes_are_there_before_a_connection(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "rdma_init_qp_attr", EINVAL, "ib_cm", "cm_init_qp_rtr_attr");
 	RD_SET(m.event.moment.cm_state, CM_LISTEN);
 	ASSERT_CAUSE(&m, "cm-id-state", HIGH, "this one is listening");
@@ -535,14 +498,12 @@ static void attributes_are_there_before_a_connection(void **state)
 	ASSERT_CAUSE(&m, "cm-id-state", HIGH, "this one is listening");
 	m.event.moment.cm_state.v = CM_ROUTE_RESOLVED;
 	ASSERT_UNKNOWN(&m, "was route resolved");
-	made_end(&m);
 }
 
 static void an_id_without_a_device(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "rdma_connect", EINVAL, MADE_UCM, "ucma_get_ctx_dev");
 	ASSERT_CAUSE(&m, "cm-id-state", HIGH, "rdma_connect needs an rdma_cm_id that has a device",
 		     "resolve_route first");
@@ -573,7 +534,6 @@ static void an_id_without_a_device(void **state)
 	m.event.verb = (char *)"rdma_connect";
 	m.fn.name = (char *)"ucma_get_ctx";
 	ASSERT_CAUSE(&m, "cm-id-foreign", HIGH, "another event channel");
-	made_end(&m);
 }
 
 int main(void)

@@ -48,9 +48,8 @@ static void to_rtr(struct made_failure *m, int err, const char *module, const ch
 
 static void roce_needs_a_global_route(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	to_rtr(&m, EINVAL, MADE_CORE, "rdma_check_ah_attr");
 	ASSERT_UNKNOWN(&m, "source GID: index 3 holds 10.1.2.3 of eth0");
 	made_field(&m, RD_REQ_AV_GLOBAL, 0);
@@ -70,14 +69,12 @@ static void roce_needs_a_global_route(void **state)
 	m.f.dev.other_type = false;
 	m.f.read &= ~(unsigned)RD_FACT_GID;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void an_index_beyond_the_table(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	to_rtr(&m, EINVAL, MADE_CORE, "rdma_get_gid_attr");
 	m.f.gid_index = 16;
 	m.f.gid.known = RD_DENIED;
@@ -94,14 +91,12 @@ static void an_index_beyond_the_table(void **state)
 	m.f.dev.n_gids = 16;
 	m.event.verb = (char *)"ibv_query_gid_ex";
 	ASSERT_CAUSE(&m, "gid-index-range", HIGH, "sgid_index is 16");
-	made_end(&m);
 }
 
 static void an_empty_entry(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	to_rtr(&m, ENODATA, MADE_CORE, "rdma_get_gid_attr");
 	ASSERT_UNKNOWN(&m, "index 3 holds 10.1.2.3");
 	m.f.gid.known = RD_ABSENT;
@@ -122,14 +117,12 @@ static void an_empty_entry(void **state)
 	/* The whole port is gone. */
 	m.f.dev.netdev = m.f.dev.state = NULL;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void an_entry_that_was_filled_since(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	to_rtr(&m, ENODATA, MADE_CORE, "rdma_fill_sgid_attr");
 	/* Not read, so that it may have been there all the time. */
 	ASSERT_UNKNOWN(&m, "index 3 holds 10.1.2.3");
@@ -143,14 +136,12 @@ static void an_entry_that_was_filled_since(void **state)
 	m.module.name = (char *)MADE_DRIVER;
 	m.fn.name = (char *)"mlx5_ib_modify_qp";
 	ASSERT_UNKNOWN(&m, "index 3 holds 10.1.2.3");
-	made_end(&m);
 }
 
 static void addresses_of_different_families(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	to_rtr(&m, EINVAL, MADE_CORE, "rdma_resolve_ip");
 	made_gid_of("fe80::7", m.event.request.gid);
 	ASSERT_CAUSE(&m, "gid-family", HIGH, "source 10.1.2.3 (GID index 3) is an IPv4 address",
@@ -164,14 +155,12 @@ static void addresses_of_different_families(void **state)
 	m.module.name = (char *)MADE_CORE;
 	m.f.gid.known = RD_DENIED;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void a_destination_that_was_never_filled_in(void **state)
 {
 	struct made_failure m;
 
-	(void)state;
 	to_rtr(&m, ENODEV, MADE_CORE, "rdma_find_ndev_for_src_ip_rcu");
 	made_gid_of("0.0.0.0", m.event.request.gid);
 	ASSERT_CAUSE(&m, "gid-destination", HIGH, "::ffff:0.0.0.0", "mlx5_0/1");
@@ -203,9 +192,8 @@ static void a_destination_that_was_never_filled_in(void **state)
 
 static void an_interface_of_another_namespace(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	to_rtr(&m, ETIMEDOUT, MADE_CORE, "rdma_addr_find_l2_eth_by_grh");
 	RD_SET(m.event.moment.net_ns, 4026532500);
 	made_assert_not(&m, "gid-namespace");
@@ -231,16 +219,14 @@ static void an_interface_of_another_namespace(void **state)
 	m.f.dev.link_layer = (char *)"Ethernet";
 	m.module.name = (char *)MADE_DRIVER;
 	made_assert_not(&m, "gid-namespace");
-	made_end(&m);
 }
 
 /* --- path.c --- */
 
 static void an_interface_that_is_down(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	to_rtr(&m, ENETUNREACH, MADE_CORE, "addr4_resolve");
 	m.f.route_errno = ENETUNREACH;
 	interfaces[0].flags = 0;
@@ -259,14 +245,12 @@ static void an_interface_that_is_down(void **state)
 	made_assert_not(&m, "no-route");
 	m.module.name = (char *)MADE_DRIVER;
 	made_assert_not(&m, "interface-down");
-	made_end(&m);
 }
 
 static void a_destination_without_route(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	to_rtr(&m, ENETUNREACH, MADE_CORE, "addr4_resolve");
 	m.f.route_errno = ENETUNREACH;
 	ASSERT_CAUSE(&m, "no-route", HIGH, "no route to 10.1.2.9 from 10.1.2.3 through eth0",
@@ -280,14 +264,12 @@ static void a_destination_without_route(void **state)
 	m.f.other_net_ns = true;
 	RD_SET(m.event.moment.net_ns, 4026532500);
 	ASSERT_UNKNOWN(&m, "net:[4026532500]: its routes and neighbours are not readable");
-	made_end(&m);
 }
 
 static void a_socket_address_without_route(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "rdma_resolve_addr", ENETUNREACH, "ib_core", "addr4_resolve");
 	add_net(&m);
 	m.event.request.dst = made_address_of("10.77.0.1", 7471);
@@ -309,14 +291,12 @@ static void a_socket_address_without_route(void **state)
 	m.event.request.dst = made_address_of("10.77.0.1", 7471);
 	m.event.verb = (char *)"rdma_bind_addr";
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void a_route_that_refuses(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "rdma_resolve_addr", EACCES, "ib_core", "addr_resolve");
 	add_net(&m);
 	m.event.request.dst = made_address_of("10.77.0.1", 7471);
@@ -341,7 +321,6 @@ static void a_route_that_refuses(void **state)
 	made_assert_not(&m, "no-route");
 	m.f.other_net_ns = true;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 /* Programs that resolve names get such addresses (AI_V4MAPPED). */
@@ -367,9 +346,8 @@ static void an_ipv4_address_in_an_ipv6_one(void **state)
 
 static void a_scope_that_is_not_an_interface(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "rdma_resolve_addr", ENETUNREACH, "ib_core", "addr6_resolve.constprop.0");
 	add_net(&m);
 	m.event.request.dst = made_address_of("fe80::1234", 7471);
@@ -380,15 +358,13 @@ static void a_scope_that_is_not_an_interface(void **state)
 	m.event.request.dst = made_address_of("2001:db8::1", 7471);
 	m.event.request.dst.scope_id = 99;
 	made_assert_not(&m, "address-scope-missing");
-	made_end(&m);
 }
 
 static void a_neighbour_outside_of_the_subnet(void **state)
 {
 	struct rd_neigh neighbour = { .ifindex = 2, .addr = { 10, 50, 0, 9 }, .state = RD_NEIGH_INCOMPLETE };
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	to_rtr(&m, ETIMEDOUT, MADE_CORE, "addr_resolve");
 	addresses[0].addr.prefix = 24;
 	m.f.net.neighs = &neighbour;
@@ -402,15 +378,13 @@ static void a_neighbour_outside_of_the_subnet(void **state)
 	memcpy(neighbour.addr, (uint8_t[]){ 10, 1, 2, 9 }, 4);
 	ASSERT_CAUSE(&m, "neighbour-unreachable", HIGH, "directly on eth0", "ping -c 3 -I eth0 10.1.2.9");
 	assert_null(strstr(m.said, "in the subnet of"));
-	made_end(&m);
 }
 
 static void a_neighbour_that_does_not_answer(void **state)
 {
 	struct rd_neigh neighbour = { .ifindex = 2, .addr = { 10, 1, 2, 1 }, .state = RD_NEIGH_FAILED };
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	to_rtr(&m, ETIMEDOUT, MADE_CORE, "rdma_addr_find_l2_eth_by_grh");
 	m.f.net.neighs = &neighbour;
 	m.f.net.n_neighs = 1;
@@ -434,7 +408,6 @@ static void a_neighbour_that_does_not_answer(void **state)
 	m.module.name = (char *)MADE_CORE;
 	m.f.read &= ~(unsigned)RD_FACT_PATH;
 	made_assert_not(&m, "neighbour-unreachable");
-	made_end(&m);
 }
 
 /* --- what was read when the trace began --- */
@@ -451,10 +424,9 @@ static void reread(struct made_failure *m, struct rd_failure_reader *reader)
 static void a_device_that_was_created_again(void **state)
 {
 	struct rd_failure_reader *reader;
-	struct fake_host host;
-	struct made_failure m;
+	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	fake_host_init(&host);
 	fake_host_text(&host, "/sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
 	fake_host_text(&host, "/sys/class/infiniband/mlx5_0/node_guid", "5054:00ff:fe00:0901\n");
@@ -481,8 +453,6 @@ static void a_device_that_was_created_again(void **state)
 	assert_int_equal(m.f.gid_before.known, RD_DENIED);
 	rd_failure_deinit(&m.f);
 	rd_failure_reader_destroy(reader);
-	fake_host_deinit(&host);
-	made_end(&m);
 }
 
 int main(void)

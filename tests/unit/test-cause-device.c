@@ -7,9 +7,8 @@
 
 static void functions_with_one_reason(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_alloc_pd", EINVAL, MADE_UVERBS, "ib_uverbs_get_ucontext_file");
 	ASSERT_CAUSE(&m, "context-state", HIGH, "no context yet",
 		     "ib_uverbs_get_ucontext_file returns EINVAL for no other reason");
@@ -27,7 +26,6 @@ static void functions_with_one_reason(void **state)
 	ASSERT_NOTHING(&m);
 	m.event.origin = -1;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 /* --- resources that are used up --- */
@@ -37,9 +35,8 @@ static void a_device_that_has_no_queue_pairs_left(void **state)
 	struct rd_res_dev devs[] = { { .name = (char *)"mlx5_1", .used[RD_RES_QP] = { 100, RD_OK } },
 				     { .name = (char *)"mlx5_0", .used[RD_RES_QP] = { 64, RD_OK } } };
 	struct rd_qp qp = { .owner.pid = { MADE_PID, RD_OK } };
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_qp", ENOMEM, MADE_DRIVER, "mlx5_ib_create_qp");
 	m.f.res = (struct rd_res){ .devs = devs, .n_devs = 2, .qps = &qp, .n_qps = 1 };
 	ASSERT_UNKNOWN(&m, "logged nothing");
@@ -53,7 +50,6 @@ static void a_device_that_has_no_queue_pairs_left(void **state)
 	ASSERT_UNKNOWN(&m, "mlx5_0 has 63 queue pairs of at most 64");
 	devs[1].used[RD_RES_QP] = (__typeof__(devs[1].used[0])){ 64, RD_DENIED };
 	ASSERT_UNKNOWN(&m, "logged nothing");
-	made_end(&m);
 }
 
 static void the_regions_of_the_process_are_counted(void **state)
@@ -66,23 +62,20 @@ static void the_regions_of_the_process_are_counted(void **state)
 		{ .kind = RD_RES_MR, .owner.pid = { MADE_PID, RD_DENIED } },
 		{ .kind = RD_RES_CQ, .owner.pid = { MADE_PID, RD_OK } },
 	};
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_reg_mr", ENOSPC, MADE_DRIVER, "mlx5_ib_reg_user_mr");
 	m.f.res = (struct rd_res){ .devs = &dev, .n_devs = 1, .objects = objects, .n_objects = RD_ARRAY_SIZE(objects) };
 	made_attr(&m, "max_mr", 8);
 	ASSERT_CAUSE(&m, "device-resources", HIGH, "no memory regions left: 9 of max_mr 8", "process has 2 of them",
 		     "rdma resource show mr dev mlx5_0");
-	made_end(&m);
 }
 
 /* Page cache fills a control group, too. */
 static void a_control_group_near_its_limit_is_not_a_cause(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_reg_mr", ENOMEM, MADE_DRIVER, "mlx5_ib_reg_user_mr");
 	ASSERT_UNKNOWN(&m, "no control group of the process limits its memory");
 	m.f.memory.group.path = (char *)"/job";
@@ -94,7 +87,6 @@ static void a_control_group_near_its_limit_is_not_a_cause(void **state)
 	ASSERT_UNKNOWN(&m, "1 time since");
 	m.f.memory.group.current.known = RD_DENIED;
 	ASSERT_UNKNOWN(&m, "logged nothing");
-	made_end(&m);
 }
 
 /* --- firmware --- */
@@ -115,9 +107,8 @@ static void a_firmware_command_that_failed(void **state)
 {
 	struct rd_krecord records[] = { { .text = CMD_PREFIX "4721): " MKEY_LIMIT ", err(-12)" },
 					{ .text = "eth0: link up" } };
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	log_of(&m, records, 2);
 	ASSERT_CAUSE(&m, "device-resources", HIGH, "no memory keys left", "firmware command CREATE_MKEY failed",
 		     "\"limits exceeded\", syndrome 0x59c8a4", "kernel log: mlx5_core",
@@ -130,15 +121,13 @@ static void a_firmware_command_that_failed(void **state)
 	/* What is in the log of a program that writes to it. */
 	records[0].facility = 1;
 	ASSERT_UNKNOWN(&m, "2 kernel messages since two seconds before the call: none reports");
-	made_end(&m);
 }
 
 static void messages_of_other_calls_are_not_taken(void **state)
 {
 	struct rd_krecord records[] = { { .text = CMD_PREFIX "4721): " MKEY_LIMIT ", err(-12)" } };
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	log_of(&m, records, 1);
 	/* Too old. */
 	m.f.log_first = 1;
@@ -161,7 +150,6 @@ static void messages_of_other_calls_are_not_taken(void **state)
 	/* Soft devices have no firmware. */
 	m.f.dev.pci = NULL;
 	ASSERT_UNKNOWN(&m, "no control group");
-	made_end(&m);
 }
 
 static void ours_is_found_among_those_of_other_processes(void **state)
@@ -173,16 +161,14 @@ static void ours_is_found_among_those_of_other_processes(void **state)
 		{ .text = CMD_PREFIX
 		  "999): CREATE_QP(0x500) op_mod(0x0) failed, status bad parameter(0x3), syndrome (0x2), err(-12)" },
 	};
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	log_of(&m, records, 3);
 	ASSERT_CAUSE(&m, "device-resources", HIGH, "CREATE_MKEY", "0x59c8a4");
 	m.f.log.known = RD_DENIED;
 	ASSERT_UNKNOWN(&m, "the kernel log is not readable (dmesg_restrict)");
 	m.f.read &= ~(unsigned)RD_FACT_LOG;
 	ASSERT_UNKNOWN(&m, "no control group");
-	made_end(&m);
 }
 
 static void what_a_status_means_depends_on_the_command(void **state)
@@ -204,10 +190,9 @@ static void what_a_status_means_depends_on_the_command(void **state)
 		  "firmware-status", "devlink dev reload pci/" MADE_PCI "\n# no job may use mlx5_0 meanwhile" },
 	};
 	struct rd_krecord record = { .text = NULL };
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 	char text[256];
 
-	(void)state;
 	log_of(&m, &record, 1);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		snprintf(text, sizeof(text), CMD_PREFIX "4721): %s", cases[i][0]);
@@ -217,7 +202,6 @@ static void what_a_status_means_depends_on_the_command(void **state)
 	/* Not of this form. */
 	record.text = "mlx5_core 0000:1b:00.0: CREATE_MKEY op_mod(0x0) failed";
 	ASSERT_UNKNOWN(&m, "none reports a firmware command");
-	made_end(&m);
 }
 
 /* --- control groups --- */
@@ -228,9 +212,8 @@ static void groups_at_their_limit_of_objects(void **state)
 		{ .path = (char *)"/job" },
 		{ .path = (char *)"/", .max_objects = { 50, RD_OK }, .objects = { 50, RD_OK } }
 	};
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_cq", EAGAIN, MADE_CORE, "ib_rdmacg_try_charge");
 	ASSERT_UNKNOWN(&m, "logged nothing");
 	m.f.cgroups_known = RD_OK;
@@ -260,7 +243,6 @@ static void groups_at_their_limit_of_objects(void **state)
 	m.module.name = (char *)MADE_DRIVER;
 	m.fn.name = (char *)"mlx5_ib_alloc_ucontext";
 	ASSERT_UNKNOWN(&m, "logged nothing");
-	made_end(&m);
 }
 
 static void limits_that_are_not_reached_any_more(void **state)
@@ -269,9 +251,8 @@ static void limits_that_are_not_reached_any_more(void **state)
 		{ .path = (char *)"/fa/fb", .max_objects = { 3, RD_OK }, .objects = { 0, RD_OK } },
 		{ .path = (char *)"/fa", .max_objects = { 4, RD_OK }, .objects = { 1, RD_OK } }
 	};
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_alloc_pd", EAGAIN, MADE_CORE, "ib_rdmacg_try_charge");
 	m.f.cgroups_known = RD_OK;
 	m.f.cgroups = groups;
@@ -297,16 +278,14 @@ static void limits_that_are_not_reached_any_more(void **state)
 	/* A name that a shell would run is not to be pasted. */
 	groups[1].path = (char *)"/$(reboot)";
 	ASSERT_CAUSE(&m, "cgroup-rdma-limit", HIGH, ": # echo \"mlx5_0 hca_object=max\" > /sys/fs/cgroup/$(reboot)");
-	made_end(&m);
 }
 
 /* --- removed devices --- */
 
 static void a_device_that_was_removed(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_reg_mr", EIO, MADE_UVERBS, "ib_uverbs_get_ucontext_file");
 	ASSERT_CAUSE(&m, "device-removed", MEDIUM, "mlx5_0 was removed or reset", "is in /sys/class/infiniband");
 	m.f.dev.known = RD_ABSENT;
@@ -336,16 +315,14 @@ static void a_device_that_was_removed(void **state)
 	m.f.dev.known = RD_ABSENT;
 	m.event.err = -ENODATA;
 	ASSERT_CAUSE(&m, "device-removed", MEDIUM, "mlx5_0 was removed, reset or renamed");
-	made_end(&m);
 }
 
 /* --- what is supported --- */
 
 static void what_a_device_does_not_offer(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_flow", EOPNOTSUPP, MADE_UVERBS, "ib_uverbs_notsupp");
 	ASSERT_CAUSE(&m, "not-supported", HIGH, "driver of mlx5_0 (mlx5_core) does not offer flow steering");
 	/* It does, but not this. */
@@ -382,28 +359,24 @@ static void what_a_device_does_not_offer(void **state)
 	assert_null(strstr(m.said, "use RC or UD"));
 	m.f.read &= ~(unsigned)RD_FACT_DEVICE;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void groups_of_ipv6_on_roce(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "rdma_join_multicast", 524, MADE_CM, "cma_iboe_join_multicast");
 	ASSERT_NOTHING(&m);
 	m.event.request.dst = made_address_of("ff0e::1", 0);
 	ASSERT_CAUSE(&m, "not-supported", HIGH, "IPv6 groups (ff0e::1)");
 	m.event.verb = (char *)"rdma_resolve_addr";
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void requests_that_are_too_short(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_qp", ENOSPC, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_INVOKE_WRITE");
 	m.event.num_attrs = 3;
 	ASSERT_CAUSE(&m, "request-malformed", HIGH, "ibv_create_qp is shorter", "3 attributes");
@@ -412,16 +385,14 @@ static void requests_that_are_too_short(void **state)
 	m.module.name = (char *)MADE_DRIVER;
 	m.fn.name = (char *)"mlx5_ib_create_qp";
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 /* --- buffers of the request --- */
 
 static void buffers_that_the_kernel_cannot_access(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_cq", EFAULT, MADE_UVERBS, "uverbs_copy_to");
 	ASSERT_CAUSE(&m, "user-buffer", HIGH, "could not read the request");
 	m.event.origin_exact = false;
@@ -440,19 +411,16 @@ static void buffers_that_the_kernel_cannot_access(void **state)
 	m.module.name = (char *)MADE_UVERBS;
 	m.fn.name = (char *)"ib_umem_get";
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void a_driver_may_mean_memory_that_it_got_an_address_of(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_qp", EFAULT, MADE_DRIVER, "mlx5_ib_create_qp");
 	ASSERT_CAUSE(&m, "user-buffer", MEDIUM, "could not access the request");
 	made_field(&m, RD_REQ_ADDRESS, 0x1000);
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 int main(void)

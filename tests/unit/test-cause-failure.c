@@ -9,7 +9,6 @@ static void each_errno_needs_its_facts(void **state)
 {
 	struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_reg_mr", EMFILE, MADE_UVERBS, "ib_uverbs_reg_mr");
 	/* Any errno may be that of the firmware. */
 	assert_int_equal(rd_explain_needs(&m.f), RD_FACT_LOG | RD_FACT_DEVICE);
@@ -25,9 +24,8 @@ static void each_errno_needs_its_facts(void **state)
 /* A limit that the driver does not decide alone, and a port that does not exist. */
 static void the_most_certain_cause_wins(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_modify_qp", EINVAL, MADE_UVERBS, "modify_qp");
 	made_field(&m, RD_REQ_MASK, 1 | 32 | 512 | 1024);
 	made_field(&m, RD_REQ_TIMEOUT, 40);
@@ -41,14 +39,12 @@ static void the_most_certain_cause_wins(void **state)
 	/* After two others. */
 	made_field(&m, RD_REQ_PORT, 9);
 	ASSERT_CAUSE(&m, "port-number", HIGH, "is 9");
-	made_end(&m);
 }
 
 static void of_two_certain_causes_the_first_wins(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_modify_qp", EINVAL, MADE_UVERBS, "modify_qp");
 	made_field(&m, RD_REQ_MASK, 1 | 32);
 	made_field(&m, RD_REQ_PORT, 9);
@@ -56,14 +52,12 @@ static void of_two_certain_causes_the_first_wins(void **state)
 	ASSERT_CAUSE(&m, "port-number", HIGH, "is 9");
 	made_field(&m, RD_REQ_PORT, 1);
 	ASSERT_CAUSE(&m, "attribute-value", HIGH, "is 12");
-	made_end(&m);
 }
 
 static void without_its_facts_a_rule_is_left_out(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_modify_qp", EINVAL, MADE_UVERBS, "modify_qp");
 	made_field(&m, RD_REQ_MASK, 1 | 32);
 	made_field(&m, RD_REQ_PORT, 9);
@@ -75,15 +69,13 @@ static void without_its_facts_a_rule_is_left_out(void **state)
 	ASSERT_UNKNOWN(&m, "no rule knows this errno of ibv_modify_qp", ": dmesg | tail");
 	m.event.request.readable = false;
 	ASSERT_UNKNOWN(&m, "not read: the request of the call");
-	made_end(&m);
 }
 
 static void without_a_cause_it_says_what_was_looked_at(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 	char *line;
 
-	(void)state;
 	made_failure(&m, "ibv_create_qp", ENOMEM, MADE_DRIVER, "mlx5_ib_create_qp");
 	made_field(&m, RD_REQ_SEND_WR, 16);
 	made_attr(&m, "max_qp_wr", 32768);
@@ -100,15 +92,13 @@ static void without_a_cause_it_says_what_was_looked_at(void **state)
 	made_field(&m, RD_REQ_SEND_WR, 40000);
 	ASSERT_CAUSE(&m, "limit-exceeded", MEDIUM, "40000");
 	assert_null(strstr(m.said, "kernel logged"));
-	made_end(&m);
 }
 
 static void an_explanation_on_one_line(void **state)
 {
-	struct rd_explanation e = { 0 };
+	_cleanup_(rd_explanation_deinit) struct rd_explanation e = { 0 };
 	char *line;
 
-	(void)state;
 	assert_null(rd_explain_line(&e));
 	rd_explain_fix(&e, "dmesg");
 	line = rd_explain_line(&e);
@@ -123,7 +113,6 @@ static void an_explanation_on_one_line(void **state)
 	line = rd_explain_line(&e);
 	assert_string_equal(line, "3 of 2: dmesg; use less");
 	free(line);
-	rd_explanation_deinit(&e);
 }
 
 /* --- handles --- */
@@ -131,9 +120,8 @@ static void an_explanation_on_one_line(void **state)
 static void handles_that_do_not_exist(void **state)
 {
 	struct rd_moment_handle *h;
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_destroy_qp", ENOENT, MADE_CORE, "lookup_get_idr_uobject");
 	h = made_handle(&m, RD_REQ_H_QP, 17);
 	ASSERT_UNKNOWN(&m, "all objects that the request names exist");
@@ -145,15 +133,13 @@ static void handles_that_do_not_exist(void **state)
 	ASSERT_CAUSE(&m, "handle-stale", MEDIUM, "handle 17");
 	h->looked_up = false;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void handles_of_other_objects(void **state)
 {
 	struct rd_moment_handle *h;
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_reg_mr", EINVAL, MADE_UVERBS, "ib_uverbs_reg_mr");
 	h = made_handle(&m, RD_REQ_H_PD, 4);
 	ASSERT_UNKNOWN(&m, "all objects");
@@ -161,7 +147,6 @@ static void handles_of_other_objects(void **state)
 	ASSERT_CAUSE(&m, "handle-type", HIGH, "handle 4 is a completion queue, and not a protection domain");
 	m.event.err = -ENOENT;
 	ASSERT_UNKNOWN(&m, "all objects");
-	made_end(&m);
 }
 
 /* Often they are 0, which is the handle of something else. */
@@ -175,7 +160,6 @@ static void handles_that_the_kernel_does_not_look_at(void **state)
 		       { RD_QPT_XRC_TGT, RD_REQ_H_SRQ },     { RD_QPT_RC, RD_REQ_H_SRQ } };
 	struct made_failure m;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(unused); i++) {
 		made_failure(&m, "ibv_create_qp", EINVAL, MADE_UVERBS, "uverbs_get_uobject_from_file");
 		made_field(&m, RD_REQ_QP_TYPE, unused[i].type);
@@ -202,7 +186,6 @@ static void handles_of_shared_queues_and_changed_regions_that_are_not_looked_at(
 {
 	struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_srq_ex", EINVAL, MADE_UVERBS, "__uverbs_create_xsrq");
 	made_field(&m, RD_REQ_SRQ_TYPE, 2);
 	made_handle(&m, RD_REQ_H_XRCD, 0)->type = RD_OBJ_PD;
@@ -230,9 +213,8 @@ static void handles_of_shared_queues_and_changed_regions_that_are_not_looked_at(
 
 static void descriptors_that_are_closed_or_of_something_else(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_reg_dmabuf_mr", EBADF, MADE_UVERBS, "ib_umem_dmabuf_get");
 	made_field(&m, RD_REQ_FD, 33);
 	ASSERT_CAUSE(&m, "descriptor-invalid", HIGH, "33 is not open, or not a DMA-BUF");
@@ -268,14 +250,12 @@ static void descriptors_that_are_closed_or_of_something_else(void **state)
 	m.event.err = -EINVAL;
 	m.event.moment.fd_known = RD_OK;
 	ASSERT_CAUSE(&m, "descriptor-invalid", HIGH, "33 is not an event channel of rdma_cm");
-	made_end(&m);
 }
 
 static void all_descriptors_are_in_use(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_comp_channel", EMFILE, MADE_UVERBS, "alloc_begin_fd_uobject");
 	ASSERT_UNKNOWN(&m, "the kernel logged nothing");
 	RD_SET(m.event.moment.nofile, 1024);
@@ -285,7 +265,6 @@ static void all_descriptors_are_in_use(void **state)
 	ASSERT_CAUSE(&m, "descriptors-exhausted", HIGH, "all 1024");
 	m.event.moment.next_fd.v = 1023;
 	ASSERT_UNKNOWN(&m, "RLIMIT_NOFILE is 1024, and all descriptors below 1023 were in use");
-	made_end(&m);
 }
 
 static void objects_that_others_use(void **state)
@@ -293,9 +272,8 @@ static void objects_that_others_use(void **state)
 	struct rd_res_object mr = { .kind = RD_RES_MR, .id = { 70, RD_OK }, .pdn = { 8, RD_OK } };
 	struct rd_qp qp = { .pdn = { 8, RD_OK }, .lqpn = { 900, RD_OK }, .owner.pid = { MADE_PID, RD_OK } };
 	struct rd_moment_handle *h;
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_dealloc_pd", EBUSY, MADE_UVERBS, "uverbs_free_pd");
 	h = made_handle(&m, RD_REQ_H_PD, 1);
 	RD_SET(h->number, 8);
@@ -322,7 +300,6 @@ static void objects_that_others_use(void **state)
 	ASSERT_CAUSE(&m, "object-in-use", MEDIUM, "another thread was using the protection domain");
 	m.f.read &= ~(unsigned)RD_FACT_OBJECTS;
 	made_assert_not(&m, "object-in-use");
-	made_end(&m);
 }
 
 static void which_queue_pair_uses_a_queue_is_not_known(void **state)
@@ -330,9 +307,8 @@ static void which_queue_pair_uses_a_queue_is_not_known(void **state)
 	struct rd_qp qps[] = { { .lqpn = { 900, RD_OK }, .owner.pid = { MADE_PID, RD_OK } },
 			       { .lqpn = { 901, RD_OK }, .owner.pid = { 1, RD_OK } } };
 	struct rd_moment_handle *h;
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_destroy_cq", EBUSY, MADE_CORE, "ib_destroy_cq_user");
 	h = made_handle(&m, RD_REQ_H_CQ, 6);
 	RD_SET(h->users, 1);
@@ -340,7 +316,6 @@ static void which_queue_pair_uses_a_queue_is_not_known(void **state)
 	m.f.res.n_qps = RD_ARRAY_SIZE(qps);
 	ASSERT_CAUSE(&m, "object-in-use", HIGH, "used by 1 other object", "may use it: 900");
 	assert_null(strstr(m.said, "901"));
-	made_end(&m);
 }
 
 int main(void)

@@ -29,9 +29,8 @@ static void limit(struct made_failure *m, int err, const char *module, const cha
 
 static void locked_memory_beyond_the_limit_is_reported_with_all_numbers(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	limit(&m, ENOMEM, MADE_UVERBS, PIN);
 	ASSERT_CAUSE(&m, "memlock-limit", HIGH, "may pin 8 MiB", "7172 KiB are pinned", "1 MiB more", "4 KiB too much",
 		     "CAP_IPC_LOCK is not effective", "limits.conf");
@@ -45,24 +44,20 @@ static void locked_memory_beyond_the_limit_is_reported_with_all_numbers(void **s
 	made_field(&m, RD_REQ_LENGTH, 1);
 	ASSERT_CAUSE(&m, "memlock-limit", HIGH, "requested: 1 byte at", ", 1 page");
 	assert_null(strstr(m.said, "1 pages"));
-	made_end(&m);
 }
 
 static void the_limit_is_only_likely_if_the_driver_failed_itself(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	limit(&m, ENOMEM, MADE_DRIVER, "mlx5_ib_reg_user_mr");
 	ASSERT_CAUSE(&m, "memlock-limit", MEDIUM, "4 KiB too much");
-	made_end(&m);
 }
 
 static void the_limit_is_not_the_cause_for_those_that_may_exceed_it(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	limit(&m, ENOMEM, MADE_UVERBS, PIN);
 	m.event.moment.caps.v = 1ull << CAP_IPC_LOCK;
 	ASSERT_UNKNOWN(&m, "CAP_IPC_LOCK is effective");
@@ -74,14 +69,12 @@ static void the_limit_is_not_the_cause_for_those_that_may_exceed_it(void **state
 	m.event.moment.caps.known = RD_OK;
 	m.event.moment.pinned.known = RD_DENIED;
 	ASSERT_UNKNOWN(&m, "no control group");
-	made_end(&m);
 }
 
 static void a_limit_of_zero_is_told_apart(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	limit(&m, EPERM, MADE_UVERBS, PIN);
 	ASSERT_NOTHING(&m);
 	m.event.moment.memlock.v = 0;
@@ -92,14 +85,12 @@ static void a_limit_of_zero_is_told_apart(void **state)
 	/* Something else than memory. */
 	m.event.request.known[RD_REQ_LENGTH] = false;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void queues_near_the_limit_may_need_more_than_is_left(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_qp", ENOMEM, MADE_UVERBS, PIN);
 	RD_SET(m.event.moment.memlock, 64 * MIB);
 	RD_SET(m.event.moment.pinned, 60 * MIB);
@@ -114,7 +105,6 @@ static void queues_near_the_limit_may_need_more_than_is_left(void **state)
 	m.event.moment.pinned.v = 60 * MIB;
 	m.fn.name = (char *)"mlx5_ib_create_qp";
 	ASSERT_UNKNOWN(&m, "not exceeded");
-	made_end(&m);
 }
 
 static void where_to_raise_the_limit_depends_on_the_control_group(void **state)
@@ -127,24 +117,21 @@ static void where_to_raise_the_limit_depends_on_the_control_group(void **state)
 		{ "/system.slice/$(reboot).service", "limits.conf" },
 		{ "/user.slice/session-1.scope", "limits.conf" },
 	};
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	limit(&m, ENOMEM, MADE_UVERBS, PIN);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		m.event.cgroup = (char *)cases[i][0];
 		ASSERT_CAUSE(&m, "memlock-limit", HIGH, cases[i][1]);
 	}
-	made_end(&m);
 }
 
 /* --- memory.c --- */
 
 static void a_hole_is_named_by_its_address(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
 	m.event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x7f0000010000 };
 	ASSERT_CAUSE(&m, "memory-not-mapped", HIGH, "0x7f0000010000 is not mapped", "64 KiB after the start",
@@ -155,28 +142,24 @@ static void a_hole_is_named_by_its_address(void **state)
 	m.module.name = (char *)MADE_DRIVER;
 	m.fn.name = (char *)"mlx5_ib_reg_user_mr";
 	ASSERT_CAUSE(&m, "memory-not-mapped", MEDIUM, "0x7f0000000000");
-	made_end(&m);
 }
 
 static void a_hole_is_not_the_cause_of_other_errnos(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, ENOMEM, MADE_UVERBS, PIN);
 	m.event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x7f0000010000 };
 	ASSERT_UNKNOWN(&m, "no control group");
 	m.event.err = -EFAULT;
 	ASSERT_CAUSE(&m, "memory-not-mapped", HIGH, "0x7f0000010000");
-	made_end(&m);
 }
 
 /* In haste, when failures come too fast to read the state of the host. */
 static void mappings_are_judged_without_the_state_of_the_host(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
 	m.f.read = 0;
 	m.event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x7f0000010000 };
@@ -194,14 +177,12 @@ static void mappings_are_judged_without_the_state_of_the_host(void **state)
 	m.event.moment.special =
 		(struct rd_mapping){ .kind = RD_MAP_FILE, .at = 0x7f0000000000, .has_file = true, .name = "log" };
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void mappings_without_a_name_or_with_one_right(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
 	made_field(&m, RD_REQ_LENGTH, 1);
 	m.event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_DEVICE, .at = 0x1000 };
@@ -213,7 +194,6 @@ static void mappings_without_a_name_or_with_one_right(void **state)
 	ASSERT_CAUSE(&m, "memory-no-access", HIGH, "not readable (PROT_NONE, or PROT_EXEC alone)");
 	m.event.moment.fault.writable = true;
 	ASSERT_CAUSE(&m, "memory-no-access", HIGH, "not readable (PROT_WRITE without PROT_READ)", "write-only");
-	made_end(&m);
 }
 
 static void each_kind_of_mapping_has_its_cause(void **state)
@@ -245,35 +225,30 @@ static void each_kind_of_mapping_has_its_cause(void **state)
 		  "memory-past-end-of-file",
 		  { "'shard' is longer than the file (4 KiB)", "0x2000", "ftruncate" } },
 	};
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		m.event.moment.fault = cases[i].map;
 		ASSERT_CAUSE(&m, cases[i].id, HIGH, cases[i].words[0], cases[i].words[1], cases[i].words[2]);
 	}
-	made_end(&m);
 }
 
 static void memory_of_an_accelerator_may_be_refused_by_its_module(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, ENOMEM, MADE_UVERBS, PIN);
 	m.event.moment.fault =
 		(struct rd_mapping){ .kind = RD_MAP_NO_ACCESS, .at = 0x1000, .has_file = true, .name = "nvidia0" };
 	RD_SET(m.f.memory.peer_module, true);
 	ASSERT_CAUSE(&m, "memory-gpu", MEDIUM, "did not accept", "nvidia_peermem is loaded", "cudaMalloc");
-	made_end(&m);
 }
 
 static void ordinary_memory_is_said_to_be_so(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
 	m.event.moment.mapped_all = true;
 	m.event.origin_exact = false;
@@ -282,14 +257,12 @@ static void ordinary_memory_is_said_to_be_so(void **state)
 	m.event.moment.mapped_all = false;
 	m.event.moment.mapped_in_part = true;
 	ASSERT_UNKNOWN(&m, "many mappings");
-	made_end(&m);
 }
 
 static void files_are_not_pinned_by_every_kernel(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
 	m.event.moment.mapped_all = true;
 	m.event.moment.special = (struct rd_mapping){
@@ -312,14 +285,12 @@ static void files_are_not_pinned_by_every_kernel(void **state)
 	m.event.moment.mapped_all = true;
 	m.fn.name = (char *)"ib_uverbs_reg_mr";
 	made_assert_not(&m, "memory-secret");
-	made_end(&m);
 }
 
 static void huge_pages_are_missing_only_where_they_were_not_reserved(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
 	m.event.moment.mapped_all = true;
 	m.event.moment.special = (struct rd_mapping){ .kind = RD_MAP_HUGE,
@@ -361,15 +332,13 @@ static void huge_pages_are_missing_only_where_they_were_not_reserved(void **stat
 	ASSERT_CAUSE(&m, "cgroup-huge-pages", MEDIUM, "control group /job may have 2 MiB", "reached its limit 1 time\n");
 	m.event.err = -ENOMEM;
 	ASSERT_UNKNOWN(&m, "no control group");
-	made_end(&m);
 }
 
 static void pages_that_are_refused_when_they_are_faulted_in(void **state)
 {
 	struct rd_mapping *special;
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
 	m.event.moment.mapped_all = true;
 	special = &m.event.moment.special;
@@ -410,7 +379,6 @@ static void pages_that_are_refused_when_they_are_faulted_in(void **state)
 	ASSERT_CAUSE(&m, "memory-protection-key", MEDIUM, "protection key 3");
 	*special = (struct rd_mapping){ .kind = RD_MAP_OTHER, .at = 0x1000, .has_file = true, .name = "weights" };
 	ASSERT_UNKNOWN(&m, "private mapping of the file 'weights': its file system can refuse a page");
-	made_end(&m);
 }
 
 /* --- requests for regions --- */
@@ -431,9 +399,8 @@ static void ranges_that_the_kernel_refuses(void **state)
 		  { "0xfffffffffffffffa", "address space" } },
 		{ 0, 1ull << 45, 0, "range-overflow", { "8589934592 pages", "at most 4294967295" } },
 	};
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, EINVAL, MADE_UVERBS, PIN);
 	ASSERT_UNKNOWN(&m, "range, iova and access flags (0x1) of the request are valid");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
@@ -456,14 +423,12 @@ static void ranges_that_the_kernel_refuses(void **state)
 	made_assert_not(&m, "range-empty");
 	m.event.request.known[RD_REQ_IOVA] = false;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void access_flags_that_need_others(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, EINVAL, MADE_UVERBS, "ib_uverbs_reg_mr");
 	made_field(&m, RD_REQ_ACCESS, 2);
 	ASSERT_CAUSE(&m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_WRITE requires IBV_ACCESS_LOCAL_WRITE", "flags 0x2");
@@ -474,14 +439,12 @@ static void access_flags_that_need_others(void **state)
 	/* Remote reads need nothing, and relaxed ordering is optional. */
 	made_field(&m, RD_REQ_ACCESS, 4 | 1u << 20);
 	ASSERT_UNKNOWN(&m, "(0x100004)");
-	made_end(&m);
 }
 
 static void on_demand_paging_that_a_device_does_not_have(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, EINVAL, MADE_UVERBS, "ib_uverbs_reg_mr");
 	made_field(&m, RD_REQ_ACCESS, 65);
 	ASSERT_CAUSE(&m, "odp-unsupported", HIGH, "mlx5_0 does not support", "access flags 0x41");
@@ -497,14 +460,12 @@ static void on_demand_paging_that_a_device_does_not_have(void **state)
 	ASSERT_CAUSE(&m, "odp-unsupported", MEDIUM, "whole address space");
 	m.event.err = -EOPNOTSUPP;
 	ASSERT_CAUSE(&m, "odp-unsupported", HIGH, "whole address space");
-	made_end(&m);
 }
 
 static void flags_that_only_some_drivers_know(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, EOPNOTSUPP, MADE_DRIVER, "mlx5_ib_reg_user_mr");
 	ASSERT_NOTHING(&m);
 	made_field(&m, RD_REQ_ACCESS, 0x81);
@@ -519,14 +480,12 @@ static void flags_that_only_some_drivers_know(void **state)
 	m.event.origin_exact = true;
 	m.module.name = (char *)MADE_UVERBS;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void flushing_to_memory_that_is_not_persistent(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, EINVAL, MADE_DRIVER, "rxe_mr_init_user");
 	made_field(&m, RD_REQ_ACCESS, 0x201);
 	ASSERT_UNKNOWN(&m, "are valid");
@@ -543,14 +502,12 @@ static void flushing_to_memory_that_is_not_persistent(void **state)
 	ASSERT_UNKNOWN(&m, "are valid");
 	made_field(&m, RD_REQ_ACCESS, 0x241);
 	ASSERT_CAUSE(&m, "odp-unsupported", HIGH, "0x241");
-	made_end(&m);
 }
 
 static void regions_of_dmabuf_memory_have_few_flags(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_reg_dmabuf_mr", EINVAL, MADE_UVERBS, "uverbs_get_flags32");
 	made_field(&m, RD_REQ_ACCESS, 0x41);
 	ASSERT_CAUSE(&m, "access-flags", HIGH, "flags 0x41 contain 0x40, which regions of DMA-BUF memory cannot have");
@@ -562,15 +519,13 @@ static void regions_of_dmabuf_memory_have_few_flags(void **state)
 	made_field(&m, RD_REQ_ACCESS, 0x41);
 	m.module.name = (char *)MADE_DRIVER;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 /* What is not to be changed is 0 in the request. */
 static void changing_a_region_is_judged_by_what_it_changes(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, EINVAL, MADE_DRIVER, "mlx5_ib_rereg_user_mr");
 	m.event.verb = (char *)"ibv_rereg_mr";
 	made_field(&m, RD_REQ_LENGTH, 0);
@@ -594,14 +549,12 @@ static void changing_a_region_is_judged_by_what_it_changes(void **state)
 	ASSERT_CAUSE(&m, "range-empty", HIGH, "length 0");
 	made_field(&m, RD_REQ_LENGTH, 4096);
 	ASSERT_UNKNOWN(&m, "are valid");
-	made_end(&m);
 }
 
 static void a_region_that_was_registered_for_reading_only(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	register_memory(&m, EACCES, MADE_UVERBS, "ib_umem_check_rereg");
 	m.event.verb = (char *)"ibv_rereg_mr";
 	made_field(&m, RD_REQ_REREG, 4);
@@ -614,20 +567,17 @@ static void a_region_that_was_registered_for_reading_only(void **state)
 	made_field(&m, RD_REQ_ACCESS, 1);
 	made_field(&m, RD_REQ_REREG, 2);
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void windows_of_types_that_do_not_exist(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_alloc_mw", EINVAL, MADE_UVERBS, "ib_uverbs_alloc_mw");
 	made_field(&m, RD_REQ_MW_TYPE, 3);
 	ASSERT_CAUSE(&m, "attribute-value", HIGH, "type 3 of the memory window");
 	made_field(&m, RD_REQ_MW_TYPE, 2);
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 int main(void)

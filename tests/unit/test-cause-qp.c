@@ -29,7 +29,6 @@ static void transitions_that_do_not_exist(void **state)
 {
 	struct made_failure m;
 
-	(void)state;
 	transition(&m, RD_QPS_INIT, RD_QPS_RTS, RD_QPT_RC, STATE);
 	RD_SET(m.event.qpn, 1234);
 	ASSERT_CAUSE(&m, "qp-state", HIGH, "cannot be moved from INIT to RTS", "queue pair 1234 was in state INIT",
@@ -52,9 +51,8 @@ static void transitions_that_do_not_exist(void **state)
 
 static void attributes_that_are_missing(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	transition(&m, RD_QPS_RESET, RD_QPS_INIT, RD_QPT_RC, STATE | PKEY | PORT);
 	ASSERT_CAUSE(&m, "qp-attribute-missing", HIGH, "RESET to INIT requires IBV_QP_ACCESS_FLAGS",
 		     "attr_mask 0x31: IBV_QP_STATE, IBV_QP_PKEY_INDEX, IBV_QP_PORT");
@@ -69,28 +67,24 @@ static void attributes_that_are_missing(void **state)
 	/* Drivers have their own rules for their own types. */
 	m.event.moment.qp.type = RD_QPT_DRIVER;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void attributes_that_do_not_belong_there(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 	const uint32_t mask = STATE | PKEY | PORT | ACCESS;
 
-	(void)state;
 	transition(&m, RD_QPS_RESET, RD_QPS_INIT, RD_QPT_UC, mask | TIMEOUT);
 	ASSERT_CAUSE(&m, "qp-attribute-not-allowed", HIGH, "RESET to INIT does not permit IBV_QP_TIMEOUT", "0x239");
 	/* Rates are a matter of the driver. */
 	m.event.moment.qp.mask = mask | 1u << 25;
 	ASSERT_UNKNOWN(&m, "is permitted");
-	made_end(&m);
 }
 
 static void a_state_that_the_program_claims(void **state)
 {
 	struct made_failure m;
 
-	(void)state;
 	transition(&m, RD_QPS_INIT, RD_QPS_RTR, RD_QPT_UD, STATE | CUR_STATE);
 	ASSERT_CAUSE(&m, "qp-state", HIGH, "cur_qp_state may only be RTR, RTS, SQD or SQE, and is INIT");
 	made_end(&m);
@@ -105,9 +99,8 @@ static void a_state_that_the_program_claims(void **state)
 static void a_queue_pair_that_was_never_in_init(void **state)
 {
 	struct rd_moment_handle *qp;
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	modify(&m, MADE_UVERBS, "modify_qp", STATE | AV);
 	made_field(&m, RD_REQ_STATE, RD_QPS_RTR);
 	made_field(&m, RD_REQ_AV_PORT, 1);
@@ -118,15 +111,13 @@ static void a_queue_pair_that_was_never_in_init(void **state)
 	ASSERT_CAUSE(&m, "qp-state", HIGH, "never moved to INIT", "queue pair 99 has no port yet", "port 1");
 	qp->port.v = 1;
 	ASSERT_UNKNOWN(&m, "all objects");
-	made_end(&m);
 }
 
 static void attributes_that_a_type_never_has(void **state)
 {
 	struct rd_moment_handle *qp;
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	modify(&m, MADE_DRIVER, MODIFY_QP, STATE | PKEY | PORT | QKEY | ACCESS);
 	qp = made_handle(&m, RD_REQ_H_QP, 5);
 	RD_SET(qp->qp_type, RD_QPT_UD);
@@ -143,7 +134,6 @@ static void attributes_that_a_type_never_has(void **state)
 	m.fn.name = (char *)MODIFY_QP;
 	made_field(&m, RD_REQ_MASK, STATE | PKEY | PORT | QKEY);
 	ASSERT_UNKNOWN(&m, "all objects");
-	made_end(&m);
 }
 
 /* --- values --- */
@@ -152,7 +142,6 @@ static void values_above_the_highest(void **state)
 {
 	struct made_failure m;
 
-	(void)state;
 	modify(&m, MADE_UVERBS, "modify_qp", STATE);
 	made_field(&m, RD_REQ_STATE, 12);
 	ASSERT_CAUSE(&m, "attribute-value", HIGH, "is 12, and 6 is the highest value");
@@ -181,9 +170,8 @@ static void values_above_the_highest(void **state)
 
 static void of_several_wrong_values_none_is_certain(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	modify(&m, MADE_DRIVER, MODIFY_QP, STATE | TIMEOUT | MTU);
 	made_field(&m, RD_REQ_TIMEOUT, 40);
 	made_field(&m, RD_REQ_PATH_MTU, 9);
@@ -195,14 +183,12 @@ static void of_several_wrong_values_none_is_certain(void **state)
 	made_field(&m, RD_REQ_MASK, STATE | TIMEOUT | MTU | 1u << 13);
 	made_attr(&m, "max_qp_init_rd_atom", 128);
 	ASSERT_CAUSE(&m, "limit-exceeded", MEDIUM, "one of these: max_rd_atomic is 255", "; or timeout is 40");
-	made_end(&m);
 }
 
 static void values_above_a_limit_of_the_device(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	modify(&m, MADE_DRIVER, MODIFY_QP, STATE | 1u << 13);
 	made_field(&m, RD_REQ_RD_ATOMIC, 17);
 	/* The limit is unknown. */
@@ -215,28 +201,24 @@ static void values_above_a_limit_of_the_device(void **state)
 	m.f.read &= ~(unsigned)RD_FACT_LIMITS;
 	made_field(&m, RD_REQ_RD_ATOMIC, 17);
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void a_path_mtu_above_that_of_the_port(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	modify(&m, MADE_DRIVER, MODIFY_QP, STATE | MTU);
 	made_field(&m, RD_REQ_PATH_MTU, 5);
 	made_attr(&m, "port1.max_mtu_bytes", 2048);
 	ASSERT_CAUSE(&m, "limit-exceeded", HIGH, "path_mtu is 4096 bytes, and the port supports 2048");
 	made_field(&m, RD_REQ_PATH_MTU, 4);
 	ASSERT_UNKNOWN(&m, "no value is out of range");
-	made_end(&m);
 }
 
 static void masks_and_flags_that_are_not_defined(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	modify(&m, MADE_UVERBS, "ib_uverbs_modify_qp", STATE | 1u << 30);
 	m.event.err = -EOPNOTSUPP;
 	ASSERT_CAUSE(&m, "attribute-value", HIGH, "attr_mask contains 0x40000000");
@@ -254,27 +236,23 @@ static void masks_and_flags_that_are_not_defined(void **state)
 	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "qp_access_flags is 0x81, and the driver may not support 0x80");
 	m.event.origin_exact = false;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void alternate_paths_are_of_infiniband(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	modify(&m, MADE_CORE, "_ib_modify_qp", STATE | ALT_PATH);
 	ASSERT_CAUSE(&m, "not-supported", HIGH, "alternate path (IBV_QP_ALT_PATH)");
 	m.f.dev.link_layer = (char *)"InfiniBand";
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void ports_that_the_device_does_not_have(void **state)
 {
 	struct rd_moment_handle *qp;
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	modify(&m, MADE_UVERBS, "modify_qp", STATE | PORT);
 	made_field(&m, RD_REQ_PORT, 9);
 	ASSERT_CAUSE(&m, "port-number", HIGH, "is 9, and mlx5_0 has only port 1");
@@ -293,14 +271,12 @@ static void ports_that_the_device_does_not_have(void **state)
 	ASSERT_CAUSE(&m, "port-number", HIGH, "ah_attr.port_num is 2", "is on port 1");
 	qp->port.v = 2;
 	ASSERT_UNKNOWN(&m, "all objects");
-	made_end(&m);
 }
 
 static void partition_keys_beyond_the_table(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	modify(&m, MADE_DRIVER, MODIFY_QP, STATE | PKEY);
 	made_field(&m, RD_REQ_PKEY_INDEX, 200);
 	m.f.dev.n_pkeys = 128;
@@ -320,7 +296,6 @@ static void partition_keys_beyond_the_table(void **state)
 	made_field(&m, RD_REQ_PKEY_INDEX, 200);
 	m.f.dev.n_pkeys = 0;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 int main(void)

@@ -7,9 +7,8 @@
 
 static void types_of_queue_pairs_that_do_not_exist(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_qp", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE");
 	made_field(&m, RD_REQ_QP_TYPE, 77);
 	ASSERT_CAUSE(&m, "attribute-value", HIGH, "qp_type is 77, which does not exist");
@@ -17,14 +16,12 @@ static void types_of_queue_pairs_that_do_not_exist(void **state)
 	ASSERT_NOTHING(&m);
 	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RC);
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void flags_of_queue_pairs_that_have_none(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_qp_ex", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE");
 	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RC);
 	made_field(&m, RD_REQ_FLAGS, 2);
@@ -39,14 +36,12 @@ static void flags_of_queue_pairs_that_have_none(void **state)
 	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RC);
 	m.module.name = (char *)MADE_DRIVER;
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void raw_packets_need_a_capability(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_qp", EPERM, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE");
 	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RAW_PACKET);
 	RD_SET(m.event.moment.caps, 0x15);
@@ -61,41 +56,35 @@ static void raw_packets_need_a_capability(void **state)
 	m.event.moment.caps = (__typeof__(m.event.moment.caps)){ 0, RD_OK };
 	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RC);
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void a_queue_pair_without_completion_queue(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_qp", ENOENT, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE");
 	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RC);
 	made_handle(&m, RD_REQ_H_CQ, 3);
 	ASSERT_CAUSE(&m, "request-malformed", HIGH, "no completion queue for receives");
 	made_handle(&m, RD_REQ_H_RECV_CQ, 4);
 	ASSERT_UNKNOWN(&m, "all objects that the request names exist");
-	made_end(&m);
 }
 
 static void shared_receive_queues_of_types_that_do_not_exist(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_srq_ex", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_SRQ_CREATE");
 	made_field(&m, RD_REQ_SRQ_TYPE, 7);
 	ASSERT_CAUSE(&m, "attribute-value", HIGH, "srq_type is 7");
 	made_field(&m, RD_REQ_SRQ_TYPE, 2);
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void flags_of_completion_queues(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_cq_ex", EINVAL, MADE_UVERBS, "uverbs_get_flags32");
 	made_field(&m, RD_REQ_FLAGS, 0x10);
 	ASSERT_CAUSE(&m, "attribute-value", HIGH, "flags is 0x10");
@@ -113,7 +102,6 @@ static void flags_of_completion_queues(void **state)
 	m.module.name = (char *)MADE_UVERBS;
 	m.fn.name = (char *)"ib_uverbs_notsupp";
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 /* --- multicast --- */
@@ -135,10 +123,9 @@ static struct rd_moment_handle *join(struct made_failure *m, const char *verb, i
 
 static void only_datagrams_join_multicast_groups(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 	struct rd_moment_handle *qp = join(&m, "ibv_attach_mcast", EINVAL, MADE_CORE, "ib_attach_mcast");
 
-	(void)state;
 	ASSERT_UNKNOWN(&m, "all objects");
 	qp->qp_type.v = RD_QPT_RC;
 	ASSERT_CAUSE(&m, "qp-type", HIGH, "queue pair 99 is of type RC");
@@ -156,14 +143,12 @@ static void only_datagrams_join_multicast_groups(void **state)
 	qp->qp_type.known = RD_DENIED;
 	m.f.read &= ~(unsigned)RD_FACT_LIMITS;
 	ASSERT_UNKNOWN(&m, "all objects");
-	made_end(&m);
 }
 
 static void detaching_what_was_not_attached(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	join(&m, "ibv_detach_mcast", EINVAL, MADE_UVERBS, "ib_uverbs_detach_mcast");
 	ASSERT_CAUSE(&m, "multicast-not-attached", HIGH, "queue pair 99", "ff0e::ffff:ef01:203", "LID 49153");
 	m.module.name = (char *)MADE_DRIVER;
@@ -171,14 +156,12 @@ static void detaching_what_was_not_attached(void **state)
 	ASSERT_CAUSE(&m, "multicast-not-attached", MEDIUM, "queue pair 99");
 	m.event.request.has_gid = false;
 	ASSERT_UNKNOWN(&m, "all objects");
-	made_end(&m);
 }
 
 static void a_full_group_is_the_likely_cause_only_in_a_driver(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	join(&m, "ibv_attach_mcast", ENOMEM, MADE_DRIVER, "mlx5_ib_mcg_attach");
 	ASSERT_UNKNOWN(&m, "no control group");
 	made_attr(&m, "max_mcast_qp_attach", 56);
@@ -188,16 +171,14 @@ static void a_full_group_is_the_likely_cause_only_in_a_driver(void **state)
 	m.event.origin_exact = true;
 	m.module.name = (char *)MADE_UVERBS;
 	ASSERT_UNKNOWN(&m, "no control group");
-	made_end(&m);
 }
 
 /* --- sizes --- */
 
 static void sizes_above_the_limits(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_qp", EINVAL, MADE_DRIVER, "mlx5_ib_create_qp");
 	made_field(&m, RD_REQ_SEND_WR, 40000);
 	made_field(&m, RD_REQ_SEND_SGE, 2);
@@ -225,14 +206,12 @@ static void sizes_above_the_limits(void **state)
 	made_field(&m, RD_REQ_SEND_WR, 16);
 	made_field(&m, RD_REQ_IS_SRQ, 1);
 	ASSERT_UNKNOWN(&m, "all sizes of the request are within the limits of mlx5_0");
-	made_end(&m);
 }
 
 static void queues_without_entries(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_cq", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_CQ_CREATE");
 	made_field(&m, RD_REQ_CQE, 0);
 	made_attr(&m, "max_cqe", 4194303);
@@ -241,14 +220,12 @@ static void queues_without_entries(void **state)
 	ASSERT_CAUSE(&m, "attribute-value", MEDIUM, "is 0");
 	made_field(&m, RD_REQ_CQE, 4194303);
 	ASSERT_UNKNOWN(&m, "within the limits");
-	made_end(&m);
 }
 
 static void completion_vectors_are_counted_from_zero(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_cq", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_CQ_CREATE");
 	made_field(&m, RD_REQ_COMP_VECTOR, 8);
 	made_attr(&m, "num_comp_vectors", 8);
@@ -266,14 +243,12 @@ static void completion_vectors_are_counted_from_zero(void **state)
 	m.event.err = -EINVAL;
 	made_field(&m, RD_REQ_COMP_VECTOR, 7);
 	ASSERT_UNKNOWN(&m, "within the limits");
-	made_end(&m);
 }
 
 static void limits_of_shared_receive_queues(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_modify_srq", EINVAL, MADE_DRIVER, "mlx5_ib_modify_srq");
 	made_field(&m, RD_REQ_SRQ_MASK, 3);
 	made_field(&m, RD_REQ_SRQ_WR, 100);
@@ -301,14 +276,12 @@ static void limits_of_shared_receive_queues(void **state)
 	ASSERT_UNKNOWN(&m, "within the limits");
 	made_field(&m, RD_REQ_SRQ_MASK, 1);
 	ASSERT_CAUSE(&m, "limit-exceeded", HIGH, "is 40000, and max_srq_wr of mlx5_0 is 32767");
-	made_end(&m);
 }
 
 static void inline_data_is_the_last_suspect(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_create_qp", EINVAL, MADE_DRIVER, "rxe_qp_chk_init");
 	made_field(&m, RD_REQ_INLINE, 4000);
 	made_attr(&m, "max_qp_wr", 32768);
@@ -318,14 +291,12 @@ static void inline_data_is_the_last_suspect(void **state)
 	made_field(&m, RD_REQ_INLINE, 4000);
 	m.fn.name = (char *)"mlx5_ib_create_qp";
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 static void a_controlled_qkey_needs_a_capability(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_modify_qp", EPERM, MADE_UVERBS, "modify_qp");
 	made_field(&m, RD_REQ_MASK, 1 | 64);
 	made_field(&m, RD_REQ_QKEY, 0x80010000);
@@ -338,15 +309,13 @@ static void a_controlled_qkey_needs_a_capability(void **state)
 	ASSERT_CAUSE(&m, "capability-missing", HIGH, "only in its user namespace");
 	made_field(&m, RD_REQ_QKEY, 0x10000);
 	made_assert_not(&m, "capability-missing");
-	made_end(&m);
 }
 
 /* A driver may have a reason of its own. */
 static void a_signal_is_no_failure(void **state)
 {
-	struct made_failure m;
+	_cleanup_(made_end) struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "ibv_reg_mr", EINTR, MADE_UVERBS, "ib_umem_get");
 	m.f.read = 0;
 	ASSERT_CAUSE(&m, "interrupted", MEDIUM, "SIGKILL", "no failure");
@@ -362,7 +331,6 @@ static void a_signal_is_no_failure(void **state)
 	m.module.name = (char *)MADE_DRIVER;
 	m.fn.name = (char *)"mlx5_ib_reg_user_mr";
 	ASSERT_NOTHING(&m);
-	made_end(&m);
 }
 
 int main(void)

@@ -91,7 +91,6 @@ static void link_errors_are_judged_per_bit(void **state)
 	const struct moved second[] = { { "port_rcv_data", P, 12500000000u }, { "symbol_error", P, 20 }, { 0 } };
 	const struct moved unknown[] = { { "symbol_error", P, 20 }, { 0 } };
 
-	(void)state;
 	expect("mlx5", IB, 86400, day, "");
 	expect("mlx5", IB, 1, second, "bad-cable");
 	expect("mlx5", IB, 1, unknown, "bad-cable");
@@ -105,7 +104,6 @@ static void corrected_bits_show_a_weak_signal(void **state)
 	const struct moved good[] = { { "rx_bits_phy", E, 400000000000u }, { "rx_corrected_bits_phy", E, 400 }, { 0 } };
 	const struct moved of_unknown[] = { { "rx_corrected_bits_phy", E, 400000 }, { 0 } };
 
-	(void)state;
 	expect("mlx5", ETH, 1, weak, "weak-signal");
 	expect("mlx5", ETH, 1, good, "");
 	expect("mlx5", ETH, 1, of_unknown, "");
@@ -117,7 +115,6 @@ static void a_link_that_flaps_is_told_from_one_that_went_down(void **state)
 	const struct moved unsent[] = { { "link_downed", H, 1 }, { "send_err", H, 1 }, { 0 } };
 	const struct moved often[] = { { "link_downed", P, 5 }, { "local_ack_timeout_err", H, 40 }, { 0 } };
 
-	(void)state;
 	expect("mlx5", IB, 60, once, "link-down");
 	expect("rxe", ETH, 60, unsent, "link-down");
 	expect("mlx5", IB, 60, often, "link-flap ack-timeout");
@@ -133,7 +130,6 @@ static void flushed_requests_are_no_cause(void **state)
 				      { "local_ack_timeout_err", H, 8 },
 				      { 0 } };
 
-	(void)state;
 	expect("mlx5", ETH, 60, flushed, "");
 	expect("mlx5", ETH, 60, first, "work-failed");
 	expect("mlx5", ETH, 60, gone, "peer-gone");
@@ -150,7 +146,6 @@ static void flow_control_is_understood(void **state)
 	const struct moved lossy[] = { { "rx_discards_phy", E, 99 }, { "rx_prio0_bytes", E, 90000000 }, { 0 } };
 	const struct moved small[] = { { "rx_discards_phy", E, 99 }, { "tx_prio3_pause", E, 9 }, { 0 } };
 
-	(void)state;
 	expect("mlx5", ETH, 10, storm, "pause-storm");
 	expect("mlx5", ETH, 10, holds, "pause-storm");
 	expect("mlx5", ETH, 10, held, "paused-by-switch");
@@ -169,7 +164,6 @@ static void congestion_needs_many_marks(void **state)
 				     { 0 } };
 	const struct moved wait[] = { { "port_xmit_data", P, 1000 }, { "port_xmit_wait", P, 90000 }, { 0 } };
 
-	(void)state;
 	expect("mlx5", ETH, 10, many, "congestion");
 	expect("mlx5", ETH, 10, few, "");
 	expect("mlx5", IB, 10, wait, "congestion");
@@ -181,7 +175,6 @@ static void fixes_have_the_names_of_the_port(void **state)
 	const struct moved unsent[] = { { "send_err", H, 5 }, { 0 } };
 	struct scene scene;
 
-	(void)state;
 	scene_init(&scene, "rxe", ETH, 10, unsent);
 	assert_int_equal(strncmp(scene.causes.v[0].fix, "ip -s link show dev eth2\n# ", 27), 0);
 	scene_deinit(&scene);
@@ -206,7 +199,6 @@ static void every_driver_has_its_words(void **state)
 	const struct moved pci[] = { { "outbound_pci_stalled_wr_events", E, 8 }, { 0 } };
 	const struct moved icrc[] = { { "rx_icrc_encapsulated", H, 8 }, { 0 } };
 
-	(void)state;
 	expect("rxe", ETH, 10, rxe, "peer-gone");
 	expect("rxe", ETH, 10, rxe_rnr, "rnr-exceeded");
 	expect("rxe", ETH, 10, rxe_loss, "packet-loss");
@@ -226,20 +218,17 @@ static void every_driver_has_its_words(void **state)
 static void quiet_counters_say_what_they_do_not_see(void **state)
 {
 	const struct moved load[] = { { "port_rcv_packets", P, 1000000 }, { 0 } };
-	struct scene scene;
+	_cleanup_(scene_deinit) struct scene scene;
 
-	(void)state;
 	scene_init(&scene, "mlx5", ETH, 10, load);
 	assert_int_equal(scene.causes.n, 0);
 	assert_int_equal(scene.causes.findings.n, 1);
 	assert_string_equal(scene.causes.findings.v[0].id, "nothing-counted");
 	assert_non_null(strstr(scene.causes.findings.v[0].observed, "DEVX"));
-	scene_deinit(&scene);
 }
 
 static void priorities_are_read_off_names(void **state)
 {
-	(void)state;
 	assert_int_equal(rd_priority_of("rx_prio3_pause"), 3);
 	assert_int_equal(rd_priority_of("rx_pfc_ena_frames_pri7"), 7);
 	assert_int_equal(rd_priority_of("rx_prio12_x"), -1);
@@ -288,7 +277,6 @@ static void a_peer_that_is_gone_is_no_congestion(void **state)
 					{ "local_ack_timeout_err", H, 96 },
 					{ 0 } };
 
-	(void)state;
 	assert_false(says(verbs, RD_CAUSE_MARKED));
 	assert_false(says(verbs, RD_CAUSE_CNP_UNCLEAR));
 	assert_true(says(verbs, RD_CAUSE_TIMEOUT));

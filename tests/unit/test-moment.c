@@ -47,7 +47,6 @@ static void what_was_read_is_known(void **state)
 	struct rd_rec_moment rec = example();
 	struct rd_moment m;
 
-	(void)state;
 	rec.known = RD_MOMENT_LIMITS | RD_MOMENT_MEMORY | RD_MOMENT_CREDS | RD_MOMENT_NET | RD_MOMENT_FILES |
 		    RD_MOMENT_QP | RD_MOMENT_CM;
 	m = decode(&rec);
@@ -101,7 +100,6 @@ static void each_part_that_was_not_read_is_unknown(void **state)
 		{ 0x80000000, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(parts); i++) {
 		struct rd_rec_moment rec = example();
 		struct rd_moment m;
@@ -120,7 +118,6 @@ static void impossible_amounts_of_memory_are_unknown(void **state)
 	struct rd_rec_moment rec = example();
 	struct rd_moment m;
 
-	(void)state;
 	rec.known = RD_MOMENT_MEMORY | RD_MOMENT_LIMITS;
 	rec.memlock = UINT64_MAX; /* unlimited */
 	rec.pinned = UINT64_MAX;  /* a counter below zero */
@@ -151,7 +148,6 @@ static void the_state_of_each_object_is_told_by_its_flags(void **state)
 	struct rd_moment m = decode(&rec);
 	const struct rd_moment_handle *h = m.handles;
 
-	(void)state;
 	assert_int_equal(m.n_handles, 4);
 	assert_int_equal(h[0].handle, 1);
 	assert_false(h[0].looked_up || h[0].found || h[0].locked);
@@ -200,7 +196,6 @@ static void mappings_have_their_kind_and_their_file(void **state)
 	};
 	struct rd_moment m;
 
-	(void)state;
 	for (uint16_t what = 0; what < RD_ARRAY_SIZE(kinds); what++) {
 		rec.fault.what = what;
 		assert_int_equal(decode(&rec).fault.kind, kinds[what]);
@@ -236,7 +231,6 @@ static void whether_the_range_was_looked_at_in_full(void **state)
 	struct rd_rec_moment rec = { .mapped = RD_MAPPED_ALL };
 	struct rd_moment m = decode(&rec);
 
-	(void)state;
 	assert_true(m.mapped_all && !m.mapped_in_part);
 	rec.mapped = RD_MAPPED_MORE;
 	m = decode(&rec);
@@ -250,7 +244,6 @@ static void only_two_things_keep_a_response_from_being_written(void **state)
 {
 	struct rd_rec_moment rec = { .response = 0x7000 };
 
-	(void)state;
 	for (uint16_t what = 0; what < 20; what++) {
 		struct rd_moment m;
 
@@ -268,7 +261,6 @@ static void only_two_things_keep_a_response_from_being_written(void **state)
 
 static void damaged_bytes_do_no_harm(void **state)
 {
-	(void)state;
 	srandom(1);
 	for (int round = 0; round < 5000; round++) {
 		struct rd_rec_moment rec;
