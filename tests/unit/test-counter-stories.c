@@ -234,7 +234,7 @@ static bool is_named(const struct scene *scene, const char *id)
 static void tell(const struct rd_meanings *meanings, const struct story *story)
 {
 	uint64_t before[16], now[16];
-	struct scene scene;
+	_cleanup_(scene_deinit) struct scene scene;
 	char *text = strdup(story->counters), *rest = text, *part;
 
 	scene_init(&scene, story->driver, story->layer);
@@ -255,18 +255,15 @@ static void tell(const struct rd_meanings *meanings, const struct story *story)
 	if (is_named(&scene, story->not ))
 		fail_msg("%s %s: named '%s'", story->driver, story->counters, story->not );
 	free(text);
-	scene_deinit(&scene);
 }
 
 static void the_cause_of_each_story_is_named_first(void **state)
 {
-	struct rd_meanings meanings = { 0 };
+	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
 
-	(void)state;
 	counter_table_read(&meanings);
 	for (size_t i = 0; i < sizeof(stories) / sizeof(stories[0]); i++)
 		tell(&meanings, &stories[i]);
-	rd_meanings_deinit(&meanings);
 }
 
 /* A name that the pattern matches. */
@@ -319,11 +316,10 @@ static const char *check_row(const struct rd_meaning *row, const struct scene *s
 /* Of each row one counter, which increased by 1,000, and nothing else. */
 static void each_counter_that_is_explained_is_judged_or_says_why_not(void **state)
 {
-	struct rd_meanings meanings = { 0 };
+	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
 	char name[128], driver[128];
 	unsigned wrong = 0;
 
-	(void)state;
 	counter_table_read(&meanings);
 	for (size_t i = 0; i < meanings.n; i++) {
 		const uint64_t before[1] = { 0 }, now[1] = { 1000 };
@@ -347,7 +343,6 @@ static void each_counter_that_is_explained_is_judged_or_says_why_not(void **stat
 	}
 	assert_true(meanings.n > 400);
 	assert_int_equal(wrong, 0);
-	rd_meanings_deinit(&meanings);
 }
 
 int main(void)

@@ -175,11 +175,10 @@ static void what_a_file_says_is_a_number_or_unknown(void **state)
 		{ "more", "5 6\n", false, 0 },
 		{ "RNR sent", "12\n", true, 12 },
 	};
-	struct fake_host host;
-	struct read read;
+	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(read_deinit) struct read read;
 	char path[256];
 
-	(void)state;
 	fake_host_init(&host);
 	nic(&host, "mlx5_0");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(files); i++) {
@@ -199,8 +198,6 @@ static void what_a_file_says_is_a_number_or_unknown(void **state)
 	}
 	/* How long values are kept is no counter. */
 	assert_int_equal(how_many(&read, "lifespan"), 0);
-	read_deinit(&read);
-	fake_host_deinit(&host);
 }
 
 static void one_refused_file_leaves_the_others(void **state)
@@ -210,10 +207,9 @@ static void one_refused_file_leaves_the_others(void **state)
 		enum rd_known known;
 	} refusals[] = { { EINVAL, RD_ABSENT }, { EACCES, RD_DENIED }, { EIO, RD_ABSENT }, { ENODEV, RD_ABSENT } };
 	struct refusing refusing;
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 	struct read read;
 
-	(void)state;
 	fake_host_init(&host);
 	nic(&host, "mlx5_0");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(refusals); i++) {
@@ -227,17 +223,15 @@ static void one_refused_file_leaves_the_others(void **state)
 		assert_true(value_of(&read, "symbol_error")->v == 7);
 		read_deinit(&read);
 	}
-	fake_host_deinit(&host);
 }
 
 /* A restricted function refuses every read, and the kernel logs each. */
 static void a_restricted_function_is_left_alone(void **state)
 {
 	struct refusing refusing;
-	struct fake_host host;
-	struct read read;
+	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(read_deinit) struct read read;
 
-	(void)state;
 	fake_host_init(&host);
 	nic(&host, "mlx5_0");
 	nic(&host, "mlx5_1");
@@ -257,17 +251,14 @@ static void a_restricted_function_is_left_alone(void **state)
 	for (int i = 0; i < 5; i++)
 		assert_false(rd_counter_reader_sample(read.reader, &read.sample));
 	assert_int_equal(refusing.asked, 3);
-	read_deinit(&read);
-	fake_host_deinit(&host);
 }
 
 static void a_device_that_goes_away_is_noticed(void **state)
 {
 	struct refusing refusing;
-	struct fake_host host;
-	struct read read;
+	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(read_deinit) struct read read;
 
-	(void)state;
 	fake_host_init(&host);
 	nic(&host, "mlx5_0");
 	nic(&host, "mlx5_1");
@@ -282,18 +273,15 @@ static void a_device_that_goes_away_is_noticed(void **state)
 	assert_int_equal(read.sample.values[0].known, RD_ABSENT);
 	assert_int_equal(read.sample.values[0].code, ENOENT);
 	assert_int_equal(read.sample.values[11].known, RD_OK);
-	read_deinit(&read);
-	fake_host_deinit(&host);
 }
 
 /* The sample that finds the list changed is the last that knows a device. */
 static void devices_come_and_go_while_they_are_read(void **state)
 {
 	struct refusing refusing;
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 	struct read read;
 
-	(void)state;
 	fake_host_init(&host);
 	nic(&host, "mlx5_0");
 	refusing_init(&refusing, host.source);
@@ -313,16 +301,14 @@ static void devices_come_and_go_while_they_are_read(void **state)
 	assert_false(read.sample.states[0].there);
 	assert_true(read.sample.states[1].there);
 	read_deinit(&read);
-	fake_host_deinit(&host);
 }
 
 /* i40iw and others show one set of counters for the device and for its only port. */
 static void doubled_folders_are_counted_once(void **state)
 {
-	struct fake_host host;
-	struct read read;
+	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(read_deinit) struct read read;
 
-	(void)state;
 	fake_host_init(&host);
 	nic(&host, "i40iw0");
 	nic(&host, "efa_0");
@@ -339,18 +325,15 @@ static void doubled_folders_are_counted_once(void **state)
 	assert_int_equal(how_many(&read, "cmds_err"), 1);
 	assert_int_equal(how_many(&read, "tx_bytes"), 1);
 	assert_int_equal(read.set->n_ports, 3);
-	read_deinit(&read);
-	fake_host_deinit(&host);
 }
 
 static void a_driver_s_statistics_are_joined_with_their_names(void **state)
 {
 	char strings[3 * 32] = "";
 	uint64_t stats[3] = { 1, UINT64_MAX, 3 };
-	struct fake_host host;
-	struct read read;
+	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(read_deinit) struct read read;
 
-	(void)state;
 	fake_host_init(&host);
 	nic(&host, "mlx5_0");
 	fake_host_text(&host, IB "mlx5_0/parent", "eth7\n");
@@ -377,8 +360,6 @@ static void a_driver_s_statistics_are_joined_with_their_names(void **state)
 	assert_true(rd_counter_reader_sample(read.reader, &read.sample));
 	assert_int_equal(value_of(&read, "rx_prio0_pause")->known, RD_ABSENT);
 	assert_int_equal(value_of(&read, "rx_prio0_pause")->code, ESTALE);
-	read_deinit(&read);
-	fake_host_deinit(&host);
 }
 
 /* One entry of a list of RDMA counters. */
@@ -413,12 +394,11 @@ static void rdma_counters_come_by_netlink_in_one_request(void **state)
 	int get = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET);
 	struct fake_netlink fake;
 	struct fake_answer *answer;
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 	struct nlmsghdr *message;
 	struct nlattr *list, *table, *entry;
-	struct read read;
+	_cleanup_(read_deinit) struct read read;
 
-	(void)state;
 	fake_host_init(&host);
 	nic(&host, "mlx5_0");
 	fake_host_text(&host, IB "mlx5_0/ports/1/hw_counters/out_of_buffer", "99\n");
@@ -471,24 +451,21 @@ static void rdma_counters_come_by_netlink_in_one_request(void **state)
 	for (size_t i = 0; i < read.set->n; i++)
 		if (strcmp(read.set->counters[i].name, "rdma_tx_bytes") == 0)
 			assert_int_equal(read.set->counters[i].group, RD_GROUP_OPTIONAL);
-	read_deinit(&read);
-	fake_host_deinit(&host);
 }
 
 static void standard_statistics_have_the_names_of_ethtool(void **state)
 {
 	struct fake_netlink fake;
 	struct fake_answer *answer;
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 	struct nlmsghdr *message;
 	struct ieee_pfc pfc = { .pfc_cap = 8, .requests = { [3] = 77 }, .indications = { [3] = 78 } };
 	struct dcbmsg dcb = { .cmd = DCB_CMD_IEEE_GET };
 	struct genlmsghdr genl = { 0 };
 	struct nlattr *group, *stats;
 	uint64_t lanes[3] = { 30, 10, 20 };
-	struct read read;
+	_cleanup_(read_deinit) struct read read;
 
-	(void)state;
 	fake_host_init(&host);
 	nic(&host, "mlx5_0");
 	fake_host_text(&host, IB "mlx5_0/parent", "eth7\n");
@@ -524,8 +501,6 @@ static void standard_statistics_have_the_names_of_ethtool(void **state)
 	assert_true(value_of(&read, "eth-mac-FrameCheckSequenceErrors")->v == 5);
 	assert_true(value_of(&read, "fec-corrected_bits")->v == 30);
 	assert_true(value_of(&read, "fec-corrected_bits-lane1")->v == 20);
-	read_deinit(&read);
-	fake_host_deinit(&host);
 }
 
 static void a_saved_sample_is_read_with_suspicion(void **state)
@@ -552,7 +527,6 @@ static void a_saved_sample_is_read_with_suspicion(void **state)
 	struct rd_counter_set set = { 0 };
 	struct rd_err err;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(bad); i++) {
 		assert_int_equal(rd_counters_saved("f", bad[i], strlen(bad[i]), &set, &sample, &err), -EBADMSG);
 		rd_counter_sample_deinit(&sample);

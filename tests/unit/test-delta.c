@@ -70,7 +70,6 @@ static void deltas_are_right_or_unknown(void **state)
 	static const enum rd_overflow overflows[] = { RD_SATURATES, RD_WRAPS, RD_64BIT };
 	static const unsigned widths[] = { 4, 8, 16, 32, 48, 64 };
 
-	(void)state;
 	for (int i = 0; i < 400000; i++) {
 		struct real real = { .overflow = overflows[next() % 3], .bits = widths[next() % 6] };
 		uint64_t before, truth, most;
@@ -105,7 +104,6 @@ static void unknown_width_is_never_invented(void **state)
 {
 	struct rd_delta delta;
 
-	(void)state;
 	delta = rd_delta_of(RD_OVERFLOW_UNKNOWN, 0, 10, 5, UINT64_MAX);
 	assert_int_equal(delta.kind, RD_DELTA_UNKNOWN);
 	/* An index of 15 is not at its end. */
@@ -122,7 +120,6 @@ static void a_saturated_counter_says_at_least(void **state)
 {
 	struct rd_delta delta = rd_delta_of(RD_SATURATES, 8, 250, 255, UINT64_MAX);
 
-	(void)state;
 	assert_int_equal(delta.kind, RD_DELTA_AT_LEAST);
 	assert_int_equal(delta.note, RD_NOTE_SATURATED);
 	assert_int_equal(delta.v, 5);
@@ -138,7 +135,6 @@ static void a_wrapped_counter_goes_on(void **state)
 {
 	struct rd_delta delta = rd_delta_of(RD_WRAPS, 32, 0xfffffff0u, 16, 1000000);
 
-	(void)state;
 	assert_int_equal(delta.kind, RD_DELTA_EXACT);
 	assert_int_equal(delta.note, RD_NOTE_WRAPPED);
 	assert_int_equal(delta.v, 32);
@@ -202,12 +198,11 @@ static void packets_bound_what_is_counted_of_packets(void **state)
 	static const struct rd_meaning sent = { .topic = RD_TOPIC_PACKETS_SENT },
 				       got = { .topic = RD_TOPIC_PACKETS_GOT };
 	static const struct rd_meaning cause = { .role = RD_ROLE_CAUSE }, follows = { .role = RD_ROLE_FOLLOWS };
-	struct rd_counter_set set = { 0 };
+	_cleanup_(rd_counter_set_deinit) struct rd_counter_set set = { 0 };
 	struct rd_counter_sample samples[2] = { 0 };
 	const struct rd_counted before = { &set, &samples[0] }, now = { &set, &samples[1] };
 	struct rd_delta deltas[4];
 
-	(void)state;
 	rd_counter_set_add_port(&set)->port = 1;
 	for (int i = 0; i < 4; i++) {
 		struct rd_counter *counter = rd_counter_set_add(&set, 0, i < 2 ? RD_GROUP_PORT : RD_GROUP_HW, "x");
@@ -233,7 +228,6 @@ static void packets_bound_what_is_counted_of_packets(void **state)
 	assert_int_equal(deltas[3].kind, RD_DELTA_AT_LEAST);
 	for (int s = 0; s < 2; s++)
 		rd_counter_sample_deinit(&samples[s]);
-	rd_counter_set_deinit(&set);
 }
 
 static void what_became_of_a_device_is_told_apart(void **state)
@@ -241,7 +235,6 @@ static void what_became_of_a_device_is_told_apart(void **state)
 	struct scene scene;
 	struct rd_delta delta;
 
-	(void)state;
 	scene_init(&scene);
 	delta = scene_delta(&scene);
 	assert_int_equal(delta.kind, RD_DELTA_EXACT);

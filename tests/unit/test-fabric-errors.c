@@ -24,7 +24,6 @@ static struct rd_findings findings;
 
 static int set_up(void **state)
 {
-	(void)state;
 	fabric_from_tree(4, 3, 5, &fabric);
 	fabric.self = fabric_port_at(&fabric, HOST(0, 0), 1);
 	fabric.n_values = RD_C_SW_HOQ_LIFETIME_LIMIT_DISCARDS + 1;
@@ -44,7 +43,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	rd_findings_deinit(&findings);
 	rd_fabric_deinit(&fabric);
 	return 0;
@@ -91,7 +89,6 @@ static bool first_says(const char *subject, const char *fix)
 
 static void the_largest_total_is_the_first(void **state)
 {
-	(void)state;
 	for (unsigned h = 0; h < 3; h++)
 		total(LEAF(0), h + 1, RD_C_SYMBOL_ERROR, 11);
 	total(LEAF(3), 2, RD_C_SYMBOL_ERROR, 60000);
@@ -110,7 +107,6 @@ static void the_largest_total_is_the_first(void **state)
 /* A bad cable, and hosts that receive what it damaged. */
 static void damaged_packets_are_not_the_fault_of_who_receives_them(void **state)
 {
-	(void)state;
 	for (unsigned h = 0; h < 5; h++)
 		total(HOST(0, h), 1, RD_C_RCV_REMOTE_PHYSICAL_ERRORS, 500);
 	assert_int_equal(judge(), 5);
@@ -138,7 +134,6 @@ static void details_say_what_it_is_not(void **state)
 		{ RD_C_EXCESSIVE_BUFFER_OVERRUN_ERRORS, RD_C_EXCESSIVE_BUFFER_OVERRUN_ERRORS, "firmware" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		total(LEAF(1), 2, cases[i].counter, 500);
 		total(LEAF(1), 2, cases[i].detail, 500);
@@ -162,7 +157,6 @@ static void a_note_does_not_hide_a_total(void **state)
 {
 	struct rd_fabric_port *port = at(LEAF(1), 2);
 
-	(void)state;
 	port->before_ns = HOUR / 2;
 	port->before[RD_C_LINK_DOWNED] = (struct rd_pma_value){ 200, 8 };
 	total(LEAF(1), 2, RD_C_LINK_DOWNED, 201);
@@ -176,7 +170,6 @@ static void what_a_port_without_a_cable_counted_is_a_note(void **state)
 {
 	struct rd_fabric_port *port = at(LEAF(1), 2);
 
-	(void)state;
 	at(HOST(1, 1), 1)->peer = RD_NONE;
 	port->peer = RD_NONE;
 	port->state = RD_LINK_DOWN;
@@ -194,7 +187,6 @@ static void what_is_dropped_for_a_silent_host_is_its_consequence(void **state)
 {
 	struct rd_fabric_port *host = at(HOST(1, 1), 1);
 
-	(void)state;
 	host->fresh = false;
 	host->error = ETIMEDOUT;
 	total(LEAF(1), 2, RD_C_XMIT_DISCARDS, 500);

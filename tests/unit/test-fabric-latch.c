@@ -33,7 +33,6 @@ static void sweep(unsigned second)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	rd_findings_deinit(&findings);
 	rd_fabric_latches_deinit(&latches);
 	return 0;
@@ -51,7 +50,6 @@ static void a_critical_finding_that_is_over_is_remembered(void **state)
 {
 	const struct rd_fabric_latch *l;
 
-	(void)state;
 	sweep(1);
 	find("fabric-errors", RD_SEV_CRITICAL, "leaf port 1", "+100");
 	sweep(2);
@@ -86,7 +84,6 @@ static void a_critical_finding_that_is_over_is_remembered(void **state)
 
 static void notes_and_muted_findings_are_not(void **state)
 {
-	(void)state;
 	find("fabric-node-new", RD_SEV_NOTE, "node", "x");
 	find("fabric-errors", RD_SEV_CRITICAL, "leaf port 1", "+100");
 	findings.v[1].muted = rd_dup("until tomorrow");
@@ -96,7 +93,6 @@ static void notes_and_muted_findings_are_not(void **state)
 
 static void findings_with_one_key_are_one_and_count_once_for_a_sweep(void **state)
 {
-	(void)state;
 	for (unsigned i = 1; i <= 2; i++) {
 		find("fabric-errors", RD_SEV_WARNING, "host HCA-1 port 1", "12");
 		find("fabric-saturated", RD_SEV_WARNING, "host HCA-1 port 1", "15");
@@ -110,7 +106,6 @@ static void findings_with_one_key_are_one_and_count_once_for_a_sweep(void **stat
 
 static void what_was_seen_to_be_over_comes_back_when_it_does(void **state)
 {
-	(void)state;
 	find("fabric-errors", RD_SEV_WARNING, "leaf port 1", "12");
 	find("fabric-errors", RD_SEV_WARNING, "leaf port 2", "12");
 	sweep(1);
@@ -131,7 +126,6 @@ static void the_worst_comes_first_then_what_is_current_then_by_harm(void **state
 	static const char *const expected[] = { "c", "b", "e", "d", "a" };
 	const struct rd_fabric_latch **ranked;
 
-	(void)state;
 	find("fabric-errors", RD_SEV_CRITICAL, "b", "-");
 	find("fabric-errors", RD_SEV_WARNING, "a", "-");
 	sweep(1);
@@ -149,7 +143,6 @@ static void their_number_is_limited_and_what_is_dropped_is_counted(void **state)
 {
 	char subject[32];
 
-	(void)state;
 	find("fabric-node-gone", RD_SEV_CRITICAL, "old and critical", "-");
 	find("fabric-errors", RD_SEV_WARNING, "old", "-");
 	sweep(1);
@@ -173,7 +166,6 @@ static void their_number_is_limited_and_what_is_dropped_is_counted(void **state)
 
 static void silence_that_ends_in_absence_is_not_over(void **state)
 {
-	(void)state;
 	find("fabric-agent-silent", RD_SEV_WARNING, "host 1", "1 of 1 ports");
 	find("fabric-agent-silent", RD_SEV_WARNING, "host 2", "1 of 1 ports");
 	sweep(1);

@@ -451,7 +451,7 @@ static void a_subnet_manager_that_stops_or_moves_is_a_reason(void **state)
 static void a_duplicate_guid_is_named_with_both_places(void **state)
 {
 	struct net *net = *state;
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	const struct rd_fabric *fabric = &net->run.fabric;
 	uint64_t guid = 0x1000 + HOST_LID(2, 1);
 
@@ -479,7 +479,6 @@ static void a_duplicate_guid_is_named_with_both_places(void **state)
 		assert_non_null(findings.v[i].caused_by.id);
 		assert_string_equal(findings.v[i].caused_by.id, "fabric-guid-duplicate");
 	}
-	rd_findings_deinit(&findings);
 }
 
 int main(void)

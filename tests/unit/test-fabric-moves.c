@@ -108,7 +108,6 @@ static void of_a_fat_tree_at_most_four_percent_move(void **state)
 {
 	struct rd_fabric fabric;
 
-	(void)state;
 	fabric_from_tree(96, 32, 24, &fabric);
 	check_moves("tree, a host on every third leaf", &fabric, 0, 72, 4, 3.6);
 	check_moves("tree, hosts on two leaves", &fabric, 0, 1, 4, 3.6);
@@ -123,14 +122,12 @@ static void of_a_fat_tree_at_most_four_percent_move(void **state)
 /* In a network of some hundred ports a share is a few dozen: the square root of it is a percent of all. */
 static void of_a_small_network_little_more_moves(void **state)
 {
-	struct rd_fabric fabric;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 
-	(void)state;
 	fabric_from_tree(32, 8, 16, &fabric);
 	check_moves("tiny tree, hosts spread", &fabric, 0, 16, 5, 4.2);
 	check_moves("tiny tree, hosts on three leaves", &fabric, 3, 1, 5, 4.2);
 	check_moves("tiny tree, five hosts on a leaf", &fabric, 3, 3, 5, 4.2);
-	rd_fabric_deinit(&fabric);
 }
 
 /* A torus of SIDE^3 switches with two hosts each: six links of two cables. */
@@ -138,9 +135,8 @@ static void of_a_small_network_little_more_moves(void **state)
 static void of_a_torus_at_most_four_percent_move(void **state)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
-	struct rd_fabric fabric;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 
-	(void)state;
 	rd_buf_str(&text, RD_TOPOLOGY_MAGIC "\n");
 	for (unsigned i = 0; i < SIDE * SIDE * SIDE; i++) {
 		rd_buf_printf(&text, "node 0x%x switch 14 \"t%u\"\n", 0x10000 + i, i);
@@ -159,16 +155,14 @@ static void of_a_torus_at_most_four_percent_move(void **state)
 	fabric_from_text(text.data, &fabric);
 	check_moves("torus, hosts spread", &fabric, 0, 32, 4, 3.6);
 	check_moves("torus, hosts side by side", &fabric, 0, 1, 4, 3.6);
-	rd_fabric_deinit(&fabric);
 }
 
 /* A dragonfly of 17 groups of 16 switches, each group with a cable to each other group, and four hosts at a switch. */
 static void of_a_dragonfly_at_most_four_percent_move(void **state)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
-	struct rd_fabric fabric;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 
-	(void)state;
 	rd_buf_str(&text, RD_TOPOLOGY_MAGIC "\n");
 	for (unsigned i = 0; i < 17 * 16; i++) {
 		rd_buf_printf(&text, "node 0x%x switch 20 \"d%u\"\n", 0x10000 + i, i);
@@ -187,17 +181,15 @@ static void of_a_dragonfly_at_most_four_percent_move(void **state)
 	fabric_from_text(text.data, &fabric);
 	check_moves("dragonfly, hosts spread", &fabric, 0, 34, 4, 3.6);
 	check_moves("dragonfly, hosts side by side", &fabric, 7, 1, 4, 3.6);
-	rd_fabric_deinit(&fabric);
 }
 
 /* The host is taken off the list, and its adapter out of the network. */
 static void a_host_that_is_switched_off_moves_no_more(void **state)
 {
 	char *names[HOSTS];
-	struct rd_fabric fabric;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 	struct rd_shards all, fewer;
 
-	(void)state;
 	fabric_from_tree(40, 16, 20, &fabric);
 	pick_hosts(&fabric, 0, 25, names);
 	divide(&fabric, names, HOSTS, &all);
@@ -227,7 +219,6 @@ static void a_host_that_is_switched_off_moves_no_more(void **state)
 	rd_shards_deinit(&all);
 	for (size_t i = 0; i < HOSTS; i++)
 		free(names[i]);
-	rd_fabric_deinit(&fabric);
 }
 
 int main(void)

@@ -69,7 +69,6 @@ static void answer(struct rd_mad *mad)
 
 static int begin(void **state)
 {
-	(void)state;
 	memset(&net, 0, sizeof(net));
 	for (unsigned i = 1; i <= PORTS; i++)
 		net.packets[i] = 1000;
@@ -93,7 +92,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	rd_fabric_deinit(&fabric);
 	fake_mads_deinit(&fake);
 	return 0;
@@ -127,7 +125,6 @@ static void check(unsigned port, size_t counter, uint64_t value)
 
 static void a_healthy_switch_is_one_question(void **state)
 {
-	(void)state;
 	/* ClassPortInfo and one question of each. */
 	assert_int_equal(sweep(), 4);
 	for (unsigned i = 1; i <= PORTS; i++) {
@@ -145,7 +142,6 @@ static void a_healthy_switch_is_one_question(void **state)
 
 static void errors_are_looked_for_once_and_again_when_they_move(void **state)
 {
-	(void)state;
 	net.symbols[2] = 7;
 	assert_int_equal(sweep(), 4 + PORTS);
 	check(1, RD_C_SYMBOL_ERROR, 0);
@@ -166,7 +162,6 @@ static void errors_are_looked_for_once_and_again_when_they_move(void **state)
 
 static void details_are_asked_where_their_parent_moved(void **state)
 {
-	(void)state;
 	net.received[1] = 3;
 	net.discards[4] = 9;
 	assert_int_equal(sweep(), 4 + PORTS + 2);
@@ -182,7 +177,6 @@ static void details_are_asked_where_their_parent_moved(void **state)
 
 static void a_sum_at_its_end_is_no_sum(void **state)
 {
-	(void)state;
 	net.symbols[1] = 0xffff;
 	net.symbols[2] = 1;
 	sweep();
@@ -193,7 +187,6 @@ static void a_sum_at_its_end_is_no_sum(void **state)
 
 static void a_port_that_was_not_read_is_asked_again(void **state)
 {
-	(void)state;
 	net.symbols[2] = 7;
 	sweep();
 	fabric.ports[rd_fabric_find_port(&fabric, SWITCH_GUID, 2)].fresh = false;
@@ -204,7 +197,6 @@ static void a_port_that_was_not_read_is_asked_again(void **state)
 /* 3 and 1 are 4; their largest is 3, and stays 3 when the smaller one moves. */
 static void an_agent_that_does_not_add_is_found_out(void **state)
 {
-	(void)state;
 	net.maximum = true;
 	net.symbols[1] = 3;
 	net.symbols[2] = 1;
@@ -218,7 +210,6 @@ static void an_agent_that_does_not_add_is_found_out(void **state)
 /* No packet on any port, while questions pass: all is made up. */
 static void an_agent_that_sums_up_nothing_is_not_believed(void **state)
 {
-	(void)state;
 	memset(net.packets, 0, sizeof(net.packets));
 	net.symbols[2] = 0;
 	assert_int_equal(sweep(), 4 + PORTS);
@@ -234,7 +225,6 @@ static void refuse_together(struct rd_mad *mad)
 
 static void one_that_refuses_is_asked_port_by_port(void **state)
 {
-	(void)state;
 	fake.agents[SWITCH_LID].change = refuse_together;
 	net.symbols[2] = 7;
 	assert_int_equal(sweep(), 4 + PORTS);
@@ -247,7 +237,6 @@ static void one_that_refuses_is_asked_port_by_port(void **state)
 
 static void one_that_cannot_is_not_asked(void **state)
 {
-	(void)state;
 	fake.capability = CAPABILITY & ~0x100;
 	assert_int_equal(sweep(), 3 + PORTS);
 	assert_int_equal(net.asked_together, 0);
@@ -255,7 +244,6 @@ static void one_that_cannot_is_not_asked(void **state)
 
 static void for_rates_every_port_is_asked_for_its_traffic(void **state)
 {
-	(void)state;
 	fabric.traffic = true;
 	assert_int_equal(sweep(), 4 + PORTS + 1);
 	assert_int_equal(net.asked[0x1d], PORTS);
@@ -271,7 +259,6 @@ static void for_rates_every_port_is_asked_for_its_traffic(void **state)
 /* With 64 bits for all, PortCounters is only asked for the sum. */
 static void extended_counters_replace_the_others(void **state)
 {
-	(void)state;
 	fake.capability2 = 2;
 	net.symbols[2] = 100000;
 	assert_int_equal(sweep(), 4 + PORTS);
@@ -287,7 +274,6 @@ static void extended_counters_replace_the_others(void **state)
 
 static void silent_to_class_port_info(void **state)
 {
-	(void)state;
 	fake.agents[SWITCH_LID].silent_attribute = 1;
 	sweep();
 	check(2, RD_C_SYMBOL_ERROR, 0);
@@ -298,7 +284,6 @@ static void silent_to_class_port_info(void **state)
 
 static void an_attribute_that_is_silent_costs_itself(void **state)
 {
-	(void)state;
 	fabric.traffic = true;
 	sweep();
 	fake.agents[SWITCH_LID].silent_attribute = 0x1d;
@@ -318,7 +303,6 @@ static void an_attribute_that_is_silent_costs_itself(void **state)
 
 static int load(void **state)
 {
-	(void)state;
 	return rd_libibmad_load("test", NULL);
 }
 

@@ -281,12 +281,11 @@ static void what_is_dropped_for_a_switch_that_restarts_is_no_fault(void **state)
 static void so_many_links_are_doubtful_that_some_have_to_wait(void **state)
 {
 	const struct rd_sweep_limits limits = RD_SWEEP_LIMITS_DEFAULT;
-	struct fake_mads fake;
-	struct rd_fabric tree;
+	_cleanup_(fake_mads_deinit) struct fake_mads fake;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric tree;
 	struct rd_err err;
 	size_t alone = 0;
 
-	(void)state;
 	assert_int_equal(rd_libibmad_load("test", NULL), 0);
 	fake_mads_init(&fake);
 	fabric_from_tree(8, 8, 20, &tree);
@@ -302,8 +301,6 @@ static void so_many_links_are_doubtful_that_some_have_to_wait(void **state)
 	assert_int_equal(rd_fabric_check_links(&fake.mads, &limits, &tree, &err), 0);
 	assert_in_range(fake.sent, 255, 256);
 	assert_true(tree.n_ports > 300);
-	rd_fabric_deinit(&tree);
-	fake_mads_deinit(&fake);
 }
 
 int main(void)

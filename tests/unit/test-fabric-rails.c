@@ -120,7 +120,7 @@ static void an_adapter_at_another_rail_is_found(void **state)
 static void what_is_so_in_the_saved_topology_is_a_note(void **state)
 {
 	struct setup *s = *state;
-	struct rd_fabric plan = { 0 };
+	_cleanup_(rd_fabric_deinit) struct rd_fabric plan = { 0 };
 
 	make(s, "HCA-%u", in_order);
 	fabric_from_text(s->text.data, &plan);
@@ -132,7 +132,6 @@ static void what_is_so_in_the_saved_topology_is_a_note(void **state)
 	assert_string_equal(said(s), moved);
 	rd_fabric_compare(&plan, &s->fabric, &s->findings);
 	assert_string_equal(s->findings.v[0].caused_by.id, "fabric-cable-moved");
-	rd_fabric_deinit(&plan);
 }
 
 /* All adapters of a host at one switch. */

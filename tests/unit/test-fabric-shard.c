@@ -60,10 +60,9 @@ static size_t divide_tree(const struct rd_fabric *fabric, unsigned leaves, unsig
 
 static void eight_and_sixty_four_hosts_share_ten_thousand_ports_evenly(void **state)
 {
-	struct rd_fabric fabric;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 	struct rd_shards shards;
 
-	(void)state;
 	fabric_from_tree(96, 32, 24, &fabric);
 	assert_in_range(fabric.n_ports, 10000, 11000);
 
@@ -85,16 +84,14 @@ static void eight_and_sixty_four_hosts_share_ten_thousand_ports_evenly(void **st
 		check_even(&shards);
 		rd_shards_deinit(&shards);
 	}
-	rd_fabric_deinit(&fabric);
 }
 
 static void a_host_takes_itself_and_its_leaf(void **state)
 {
-	struct rd_fabric fabric;
-	struct rd_shards shards;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
+	_cleanup_(rd_shards_deinit) struct rd_shards shards;
 	size_t near = 0;
 
-	(void)state;
 	fabric_from_tree(8, 4, 4, &fabric);
 	divide_tree(&fabric, 8, 1, &shards);
 	check_whole(&fabric, &shards);
@@ -108,8 +105,6 @@ static void a_host_takes_itself_and_its_leaf(void **state)
 		near += shards.owner[leaf] == shards.owner[own];
 	}
 	assert_int_equal(near, 8);
-	rd_shards_deinit(&shards);
-	rd_fabric_deinit(&fabric);
 }
 
 static void the_order_of_the_list_and_doubles_do_not_matter(void **state)
@@ -118,9 +113,8 @@ static void the_order_of_the_list_and_doubles_do_not_matter(void **state)
 	char *const other[] = { "HOST2-0", "host0-0", "host1-0", "host0-0" };
 	char *const fewer[] = { "host0-0", "host1-0" };
 	struct rd_shards a, b, c;
-	struct rd_fabric fabric;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 
-	(void)state;
 	fabric_from_tree(4, 2, 4, &fabric);
 	assert_int_equal(rd_shards_divide(&fabric, one, 3, &a), 0);
 	assert_int_equal(rd_shards_divide(&fabric, other, 4, &b), 0);
@@ -135,17 +129,15 @@ static void the_order_of_the_list_and_doubles_do_not_matter(void **state)
 	rd_shards_deinit(&a);
 	rd_shards_deinit(&b);
 	rd_shards_deinit(&c);
-	rd_fabric_deinit(&fabric);
 }
 
 static void the_share_of_a_missing_host_is_named_as_not_covered(void **state)
 {
 	char *const names[] = { "host0-0", "host1-0", "gone17" };
-	struct rd_findings findings = { 0 };
-	struct rd_shards shards;
-	struct rd_fabric fabric;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(rd_shards_deinit) struct rd_shards shards;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 
-	(void)state;
 	fabric_from_tree(4, 2, 4, &fabric);
 	assert_int_equal(rd_shards_divide(&fabric, names, 3, &shards), 0);
 	check_whole(&fabric, &shards);
@@ -155,25 +147,19 @@ static void the_share_of_a_missing_host_is_named_as_not_covered(void **state)
 	assert_string_equal(findings.v[0].subject, "gone17");
 	assert_int_equal(findings.v[0].severity, RD_SEV_WARNING);
 	assert_non_null(strstr(findings.v[0].observed, "ports not covered"));
-	rd_findings_deinit(&findings);
-	rd_shards_deinit(&shards);
-	rd_fabric_deinit(&fabric);
 }
 
 static void the_longest_agent_bounds_the_predicted_time(void **state)
 {
-	struct rd_shards shards;
-	struct rd_fabric fabric;
+	_cleanup_(rd_shards_deinit) struct rd_shards shards;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 
-	(void)state;
 	fabric_from_tree(4, 2, 4, &fabric);
 	assert_int_equal(rd_shards_divide(&fabric, NULL, 1, &shards), 0);
 	rd_shards_predict(&shards, 5, 0.000244, 1, 1);
 	assert_true(shards.v[0].seconds > 0.99 * 5 * 0.000244 * (double)shards.ports);
 	rd_shards_predict(&shards, 5, 0.000244, 100000, 1);
 	assert_true(shards.v[0].seconds > 0.99 * 5 * 0.000244 * 6 && shards.v[0].seconds < 1.01 * 5 * 0.000244 * 6);
-	rd_shards_deinit(&shards);
-	rd_fabric_deinit(&fabric);
 }
 
 int main(void)

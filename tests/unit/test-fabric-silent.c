@@ -16,7 +16,6 @@ static struct rd_findings findings;
 
 static int set_up(void **state)
 {
-	(void)state;
 	fabric_from_tree(4, 3, 5, &fabric);
 	fabric.self = fabric_port_at(&fabric, HOST(0, 0), 1);
 	for (size_t i = 0; i < fabric.n_ports; i++)
@@ -26,7 +25,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	rd_findings_deinit(&findings);
 	rd_fabric_deinit(&fabric);
 	return 0;
@@ -43,20 +41,18 @@ static void silence(uint64_t guid)
 
 static void judge(void)
 {
-	struct rd_fabric_limits limits;
+	_cleanup_(rd_fabric_limits_deinit) struct rd_fabric_limits limits;
 
 	rd_fabric_limits_init(&limits);
 	rd_findings_deinit(&findings);
 	rd_fabric_judge(&fabric, &limits, NULL, &findings);
 	rd_fabric_judge_walk(&fabric, &findings);
 	rd_fabric_rank(&findings);
-	rd_fabric_limits_deinit(&limits);
 }
 
 /* The other hosts of the leaf respond through it: the one that does not has a cause of its own. */
 static void a_silent_agent_is_no_cause_behind_a_switch_that_works(void **state)
 {
-	(void)state;
 	silence(LEAF(1));
 	silence(HOST(1, 3));
 	judge();
@@ -70,7 +66,6 @@ static void a_silent_agent_is_no_cause_behind_a_switch_that_works(void **state)
 /* Not one that all agents have in common. */
 static void a_slow_agent_is_a_note_with_its_time(void **state)
 {
-	(void)state;
 	fabric.sweep.latency_median_ns = 400000;
 	fabric.sweep.duration_ns = 1500000000;
 	for (size_t i = 0; i < fabric.n_ports; i++)
@@ -98,7 +93,6 @@ static void a_slow_agent_is_a_note_with_its_time(void **state)
 /* Nothing behind it responds: it may pass nothing. */
 static void a_silent_switch_is_the_cause_of_silence_behind_it(void **state)
 {
-	(void)state;
 	silence(LEAF(1));
 	for (unsigned h = 0; h < 5; h++)
 		silence(HOST(1, h));
@@ -110,7 +104,6 @@ static void a_silent_switch_is_the_cause_of_silence_behind_it(void **state)
 /* Another node responds at some LIDs: they were changed, and no agent hangs. */
 static void a_changed_lid_is_no_silence(void **state)
 {
-	(void)state;
 	for (unsigned h = 0; h < 5; h++) {
 		fabric.ports[fabric_port_at(&fabric, HOST(2, h), 1)].error = ESTALE;
 		fabric.ports[fabric_port_at(&fabric, HOST(2, h), 1)].fresh = false;
@@ -131,7 +124,6 @@ static void cut_off(uint64_t guid, uint64_t at, unsigned port)
 /* The route to a node that does not respond ends at a link: that is the cause, and no agent hangs. */
 static void a_node_is_cut_off_by_a_link_on_its_route(void **state)
 {
-	(void)state;
 	silence(HOST(2, 1));
 	cut_off(HOST(2, 1), LEAF(1), 6);
 	judge();
@@ -152,7 +144,6 @@ static void a_node_is_cut_off_by_a_link_on_its_route(void **state)
 /* One that is not cut off has a cause of its own, whatever links are in INIT. */
 static void a_silent_manager_explains_links_in_init_and_what_they_cut_off(void **state)
 {
-	(void)state;
 	fabric.sm_lid = 900;
 	fabric.sm_silent = true;
 	silence(HOST(2, 1));
@@ -171,7 +162,6 @@ static void a_silent_manager_explains_links_in_init_and_what_they_cut_off(void *
 
 static void two_nodes_with_one_lid_are_named(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < fabric.n_ports; i++)
 		fabric.ports[i].lid = (uint16_t)(fabric.ports[i].node * 4 + 1);
 	judge();

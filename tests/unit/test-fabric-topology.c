@@ -25,7 +25,6 @@ static void what_is_written_is_read_again(void **state)
 	_cleanup_buf_ struct rd_buf one = { 0 }, two = { 0 };
 	struct rd_fabric a, b;
 
-	(void)state;
 	fabric_from_text(HEAD NODES LINKS "node 0xc router 2 \"odd \\x22 \\xff\\x5c\\x0a\"\n", &a);
 	rd_topology_write(&a, &one);
 	fabric_from_text(one.data, &b);
@@ -47,10 +46,9 @@ static void output_of_ibnetdiscover_is_a_topology_too(void **state)
 		"caguid=0x3048c749cd0000\n"
 		"Ca\t2 \"H-003048c749cd0000\"\t\t# \"node4 HCA-1\"\n"
 		"[1](3048c749cd0001) \t\"S-0008f10500200b50\"[1]\t\t# lid 72 lmc 0 \"Voltaire 4036\" lid 9 4xDDR\n";
-	struct rd_fabric fabric;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 	const struct rd_fabric_port *port;
 
-	(void)state;
 	fabric_from_text(text, &fabric);
 	assert_int_equal(fabric.n_nodes, 2);
 	port = &fabric.ports[fabric_port_at(&fabric, 0x3048c749cd0000, 1)];
@@ -59,7 +57,6 @@ static void output_of_ibnetdiscover_is_a_topology_too(void **state)
 	assert_int_equal(port->speed_active, RD_SPEED_DDR);
 	assert_false(fabric.ports[fabric_port_at(&fabric, 0x3048c749cd0000, 2)].selected);
 	assert_string_equal(fabric.nodes[port->node].description, "node4 HCA-1");
-	rd_fabric_deinit(&fabric);
 }
 
 static void a_damaged_file_is_refused_with_its_line(void **state)
@@ -84,7 +81,6 @@ static void a_damaged_file_is_refused_with_its_line(void **state)
 		{ "Switch 4 \"S-a\" # \"x\"\n[1] \"S-zz\"[1]\n", "line 2" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		struct rd_fabric fabric;
 		struct rd_err err = { 0 };
@@ -102,7 +98,6 @@ static void hosts_are_the_first_words_of_a_list(void **state)
 	char **names;
 	size_t n;
 
-	(void)state;
 	assert_int_equal(rd_hostfile_parse("t", text, strlen(text), &names, &n, &err), 0);
 	assert_int_equal(n, 3);
 	assert_string_equal(names[0], "n1");
@@ -117,7 +112,7 @@ static void hosts_are_the_first_words_of_a_list(void **state)
 /* The findings about `now` held against PLAN, as "id subject; …" without the GUIDs. */
 static void check_compare(const char *now_text, const char *const *expected)
 {
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	struct rd_fabric plan, now;
 	size_t n = 0;
 
@@ -134,7 +129,6 @@ static void check_compare(const char *now_text, const char *const *expected)
 	}
 	if (findings.n > n)
 		fail_msg("too much: %s %s", findings.v[n].id, findings.v[n].subject);
-	rd_findings_deinit(&findings);
 	rd_fabric_deinit(&plan);
 	rd_fabric_deinit(&now);
 }
@@ -143,7 +137,6 @@ static void check_compare(const char *now_text, const char *const *expected)
 
 static void a_fabric_as_planned_is_silent(void **state)
 {
-	(void)state;
 	check_compare(PLAN, (const char *const[]){ NULL });
 	/* Of another network. */
 	check_compare(HEAD "node 0x77 switch 4 \"other\"\nnode 0x78 ca 1 \"h9\"\nlink 0x77 1 0x78 1 4xEDR\n",
@@ -152,7 +145,6 @@ static void a_fabric_as_planned_is_silent(void **state)
 
 static void a_missing_an_extra_and_a_moved_cable_are_told_apart(void **state)
 {
-	(void)state;
 	check_compare(HEAD NODES "link 0xa 1 0xb 1 4xEDR\nlink 0xa 2 0x1 1 4xEDR\nlink 0xa 3 0x2 1 4xEDR\n"
 				 "link 0xb 2 0x3 1 4xEDR\n",
 		      SAYS("fabric-cable-missing|sw a (0x000000000000000a) port 4|nothing"));
@@ -176,7 +168,6 @@ static void a_missing_an_extra_and_a_moved_cable_are_told_apart(void **state)
 
 static void a_missing_node_is_named_once_and_a_swapped_one_as_replaced(void **state)
 {
-	(void)state;
 	check_compare(HEAD "node 0xa switch 4 \"sw a\"\nnode 0xb switch 4 \"sw b\"\nnode 0x1 ca 1 \"h1 mlx5_0\"\n"
 			   "node 0x3 ca 1 \"h3 mlx5_0\"\nlink 0xa 1 0xb 1 4xEDR\nlink 0xa 2 0x1 1 4xEDR\n"
 			   "link 0xb 2 0x3 1 4xEDR\nlink 0xa 4 0xb 3 4xEDR\n",
@@ -192,7 +183,7 @@ static void a_missing_node_is_named_once_and_a_swapped_one_as_replaced(void **st
 static void what_is_behind_a_missing_switch_is_its_consequence(void **state)
 {
 	static const char here[] = HEAD "node 0xa switch 4 \"here\"\nnode 0x1 ca 1 \"h1\"\nlink 0xa 1 0x1 1 4xEDR\n";
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	struct rd_fabric plan, now;
 	_cleanup_free_ char *whole = rd_text(
 		"%snode 0x5 switch 4 \"leaf 1\"\nnode 0x6 switch 4 \"leaf 2\"\nnode 0xf switch 4 \"border\"\n"
@@ -201,7 +192,6 @@ static void what_is_behind_a_missing_switch_is_its_consequence(void **state)
 		"link 0xa 3 0x13 1 4xEDR\n",
 		here);
 
-	(void)state;
 	fabric_from_text(whole, &plan);
 	fabric_from_text(here, &now);
 	rd_fabric_compare(&plan, &now, &findings);
@@ -213,7 +203,6 @@ static void what_is_behind_a_missing_switch_is_its_consequence(void **state)
 	assert_true(rd_finding_stands(&findings.v[1]));
 	for (size_t i = 2; i < 6; i++)
 		assert_true(rd_finding_is_caused_by(&findings.v[i], &findings.v[0]));
-	rd_findings_deinit(&findings);
 	rd_fabric_deinit(&plan);
 	rd_fabric_deinit(&now);
 }
@@ -230,7 +219,6 @@ static void adapters_of_a_missing_switch_are_its_consequence(void **state)
 	struct rd_fabric plan, now;
 	size_t standing = 0;
 
-	(void)state;
 	fabric_from_text(plan_text, &plan);
 	fabric_from_text(now_text, &now);
 	rd_fabric_compare(&plan, &now, &findings);
@@ -262,7 +250,6 @@ static void adapters_of_a_missing_switch_are_its_consequence(void **state)
 
 static void a_link_slower_than_planned_is_named(void **state)
 {
-	(void)state;
 	check_compare(HEAD NODES "link 0xa 1 0xb 1 1xEDR\nlink 0xa 2 0x1 1 4xEDR\nlink 0xa 3 0x2 1 4xEDR\n"
 				 "link 0xb 2 0x3 1 4xEDR\nlink 0xa 4 0xb 3 4xEDR\n",
 		      SAYS("fabric-link-slower|sw a (0x000000000000000a) port 1|1xEDR"));

@@ -280,16 +280,14 @@ static const struct {
 static void judge(const char *name, const char *text, size_t size, struct rd_findings *findings)
 {
 	struct rd_err err = { 0 };
-	struct rd_fabric fabric = { 0 };
-	struct rd_fabric_limits limits;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric = { 0 };
+	_cleanup_(rd_fabric_limits_deinit) struct rd_fabric_limits limits;
 
 	if (rd_topology_parse(name, text, size, &fabric, &err) < 0)
 		fail_msg("%s: %s", err.object, err.message);
 	fabric.self = 0;
 	rd_fabric_limits_init(&limits);
 	rd_fabric_judge(&fabric, &limits, NULL, findings);
-	rd_fabric_limits_deinit(&limits);
-	rd_fabric_deinit(&fabric);
 }
 
 /* Makes the network without a cable. Whether that is found; anything else that is said is an error. The number of cables, if it is
@@ -327,7 +325,6 @@ static bool finds(size_t shape, unsigned without, unsigned *cables)
 
 static void sound_networks_are_silent_and_one_missing_cable_is_found(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(shapes); i++) {
 		unsigned cables, n = 0, found = 0, step;
 

@@ -75,7 +75,6 @@ static void widths_are_those_of_the_attributes(void **state)
 	uint8_t mad[RD_MAD_SIZE];
 	size_t all = rd_pma_n_values(attributes("all"));
 
-	(void)state;
 	assert_int_equal(all, rd_pma_n_counters);
 	memset(mad, 0xff, sizeof(mad));
 	RD_SET(node.capability, 0xffff);
@@ -118,7 +117,6 @@ static void names_are_those_of_their_fields(void **state)
 		{ RD_C_PKT_RCV_BECN, IB_PC_RCV_CON_CTRL_PKT_RCV_BECN_F },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(same); i++)
 		assert_string_equal(rd_pma_counters[same[i].counter].name, mad_field_name(same[i].field));
 }
@@ -129,7 +127,6 @@ static void discards_do_not_appear_as_receive_errors(void **state)
 	struct rd_pma_value values[300] = { 0 };
 	uint8_t mad[RD_MAD_SIZE] = { 0 };
 
-	(void)state;
 	mad_set_field(mad, 64, IB_PC_XMT_SW_HOL_DISC_F, 42);
 	rd_pma_decode(rd_pma_find_attribute(0x16), mad, &node, values, rd_pma_n_counters);
 	assert_int_equal(values[RD_C_SW_HOQ_LIFETIME_LIMIT_DISCARDS].v, 42);
@@ -144,7 +141,6 @@ static void the_wider_counter_counts(void **state)
 	struct rd_pma_value values[300] = { 0 };
 	uint8_t narrow[RD_MAD_SIZE] = { 0 }, wide[RD_MAD_SIZE] = { 0 };
 
-	(void)state;
 	RD_SET(node.capability, 0x1200);
 	RD_SET(node.capability2, 2);
 	mad_set_field(narrow, 64, IB_PC_ERR_SYM_F, 0xffff);
@@ -162,10 +158,9 @@ static void the_wider_counter_counts(void **state)
 
 static void what_a_device_lacks_is_neither_asked_nor_zero(void **state)
 {
-	struct fake_mads fake;
-	struct rd_fabric fabric;
+	_cleanup_(fake_mads_deinit) struct fake_mads fake;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 
-	(void)state;
 	fake_mads_init(&fake);
 	fake.capability = 0x0100; /* no extended width, no PortXmitWait */
 	build(&fabric, attributes("counters,extended"));
@@ -181,18 +176,15 @@ static void what_a_device_lacks_is_neither_asked_nor_zero(void **state)
 	}
 	sweep(&fake, &fabric, false);
 	assert_int_equal(fake.sent, 4 + 6 + 6);
-	rd_fabric_deinit(&fabric);
-	fake_mads_deinit(&fake);
 }
 
 static void a_silent_port_keeps_its_old_values_and_is_not_fresh(void **state)
 {
-	struct fake_mads fake;
-	struct rd_fabric fabric;
+	_cleanup_(fake_mads_deinit) struct fake_mads fake;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 	const struct rd_fabric_port *port;
 	uint64_t read_ns;
 
-	(void)state;
 	fake_mads_init(&fake);
 	build(&fabric, attributes(RD_PMA_DEFAULT_SUBSETS));
 	fake.value = 3;
@@ -221,17 +213,14 @@ static void a_silent_port_keeps_its_old_values_and_is_not_fresh(void **state)
 	sweep(&fake, &fabric, true);
 	port = port_at(&fabric, 0x1007, 1);
 	assert_true(port->fresh && port->error == 0);
-	rd_fabric_deinit(&fabric);
-	fake_mads_deinit(&fake);
 }
 
 /* Of an agent with one response it is not known whether it is slow, or the delay was here. */
 static void the_time_of_a_slow_agent_is_known(void **state)
 {
-	struct fake_mads fake;
-	struct rd_fabric fabric;
+	_cleanup_(fake_mads_deinit) struct fake_mads fake;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 
-	(void)state;
 	fake_mads_init(&fake);
 	build(&fabric, attributes("counters,extended"));
 	fake.agents[7].latency_us = 310000;
@@ -242,17 +231,14 @@ static void the_time_of_a_slow_agent_is_known(void **state)
 	fabric.by_need = true;
 	sweep(&fake, &fabric, false);
 	assert_int_equal(port_at(&fabric, 0x1007, 1)->response_ns, 0);
-	rd_fabric_deinit(&fabric);
-	fake_mads_deinit(&fake);
 }
 
 static void a_lid_given_to_another_node_is_not_believed(void **state)
 {
-	struct fake_mads fake;
-	struct rd_fabric fabric;
+	_cleanup_(fake_mads_deinit) struct fake_mads fake;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 	const struct rd_fabric_port *port;
 
-	(void)state;
 	fake_mads_init(&fake);
 	build(&fabric, attributes("counters"));
 	fake.value = 1;
@@ -266,8 +252,6 @@ static void a_lid_given_to_another_node_is_not_believed(void **state)
 	assert_int_equal(port->values[RD_C_LINK_DOWNED].v, 1);
 	assert_true(fabric.changed);
 	assert_true(port_at(&fabric, 0x1008, 1)->fresh);
-	rd_fabric_deinit(&fabric);
-	fake_mads_deinit(&fake);
 }
 
 static void lacking(struct rd_mad *mad)
@@ -278,11 +262,10 @@ static void lacking(struct rd_mad *mad)
 
 static void an_attribute_that_is_refused_is_not_asked_again(void **state)
 {
-	struct fake_mads fake;
-	struct rd_fabric fabric;
+	_cleanup_(fake_mads_deinit) struct fake_mads fake;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 	unsigned sent;
 
-	(void)state;
 	fake_mads_init(&fake);
 	build(&fabric, attributes("counters,xmit-discards"));
 	fake.agents[6].change = lacking;
@@ -292,17 +275,14 @@ static void an_attribute_that_is_refused_is_not_asked_again(void **state)
 	sent = fake.sent;
 	sweep(&fake, &fabric, false);
 	assert_int_equal(fake.sent - sent, 11);
-	rd_fabric_deinit(&fabric);
-	fake_mads_deinit(&fake);
 }
 
 static void an_attribute_that_is_never_answered_spoils_nothing(void **state)
 {
-	struct fake_mads fake;
-	struct rd_fabric fabric;
+	_cleanup_(fake_mads_deinit) struct fake_mads fake;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 	unsigned sent;
 
-	(void)state;
 	fake_mads_init(&fake);
 	build(&fabric, attributes("counters,rcv-errors,xmit-discards"));
 	fake.value = 3;
@@ -327,16 +307,13 @@ static void an_attribute_that_is_never_answered_spoils_nothing(void **state)
 	fake.agents[SWITCH_LID].silent = 0;
 	sweep(&fake, &fabric, false);
 	assert_int_equal(port_at(&fabric, SWITCH_GUID, 2)->values[RD_C_LOOPING_ERRORS].bits, 16);
-	rd_fabric_deinit(&fabric);
-	fake_mads_deinit(&fake);
 }
 
 static void an_attribute_that_was_answered_once_is_missed(void **state)
 {
-	struct fake_mads fake;
-	struct rd_fabric fabric;
+	_cleanup_(fake_mads_deinit) struct fake_mads fake;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 
-	(void)state;
 	fake_mads_init(&fake);
 	build(&fabric, attributes("counters,xmit-discards"));
 	sweep(&fake, &fabric, false);
@@ -353,17 +330,14 @@ static void an_attribute_that_was_answered_once_is_missed(void **state)
 	sweep(&fake, &fabric, false);
 	assert_true(port_at(&fabric, 0x1006, 1)->fresh);
 	assert_int_equal(port_at(&fabric, 0x1006, 1)->error, 0);
-	rd_fabric_deinit(&fabric);
-	fake_mads_deinit(&fake);
 }
 
 /* A port may fall silent in the middle of a sweep: first one of its attributes is not answered, in the next sweep none. */
 static void silence_is_looked_into_once(void **state)
 {
-	struct fake_mads fake;
-	struct rd_fabric fabric;
+	_cleanup_(fake_mads_deinit) struct fake_mads fake;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 
-	(void)state;
 	fake_mads_init(&fake);
 	build(&fabric, attributes("counters,xmit-discards"));
 	sweep(&fake, &fabric, false);
@@ -377,18 +351,15 @@ static void silence_is_looked_into_once(void **state)
 	fake.agents[6].silent = 1000;
 	sweep(&fake, &fabric, false);
 	assert_false(fabric.changed);
-	rd_fabric_deinit(&fabric);
-	fake_mads_deinit(&fake);
 }
 
 static void ports_come_go_move_and_are_replaced(void **state)
 {
-	struct fake_mads fake;
+	_cleanup_(fake_mads_deinit) struct fake_mads fake;
 	struct rd_fabric before, now;
 	enum rd_reach *reach;
 	const struct rd_fabric_port *port;
 
-	(void)state;
 	fake_mads_init(&fake);
 	build(&before, attributes("counters"));
 	fake.value = 5;
@@ -434,15 +405,13 @@ static void ports_come_go_move_and_are_replaced(void **state)
 	sweep(&fake, &now, false);
 	assert_false(port_at(&now, 0x1008, 1)->fresh);
 	rd_fabric_deinit(&now);
-	fake_mads_deinit(&fake);
 }
 
 static void names_come_from_a_map(void **state)
 {
-	struct rd_fabric fabric;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 	size_t bad;
 
-	(void)state;
 	build(&fabric, attributes("counters"));
 	rd_fabric_name_nodes(&fabric,
 			     "# rack 1\n\n0x1005 \"leaf one\" # comment\n0x1006\t\"n6\"\n0x7777 \"other\"\n"
@@ -451,7 +420,6 @@ static void names_come_from_a_map(void **state)
 	assert_int_equal(bad, 3);
 	assert_string_equal(rd_fabric_name(&fabric.nodes[rd_fabric_find_node(&fabric, 0x1005)]), "leaf one");
 	assert_string_equal(rd_fabric_name(&fabric.nodes[rd_fabric_find_node(&fabric, 0x1007)]), "host");
-	rd_fabric_deinit(&fabric);
 }
 
 static void subsets_are_named_in_errors(void **state)
@@ -459,7 +427,6 @@ static void subsets_are_named_in_errors(void **state)
 	struct rd_err err = { 0 };
 	uint64_t mask;
 
-	(void)state;
 	assert_int_equal(rd_pma_subsets("counters,discard", &mask, &err), -EINVAL);
 	assert_non_null(strstr(err.message, "discard"));
 	assert_non_null(strstr(err.hint, "xmit-discards"));
@@ -470,7 +437,6 @@ static void subsets_are_named_in_errors(void **state)
 
 static int load(void **state)
 {
-	(void)state;
 	return rd_libibmad_load("test", NULL);
 }
 
@@ -480,7 +446,6 @@ static void nodes_of_one_name_are_told_apart_by_guid(void **state)
 	struct rd_fabric fabric;
 	size_t bad;
 
-	(void)state;
 	build(&fabric, attributes("counters"));
 	rd_fabric_name_nodes(&fabric, "0x1006 \"leaf\"\n", &bad);
 	rd_fabric_tell_apart(&fabric);

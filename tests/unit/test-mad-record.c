@@ -211,7 +211,6 @@ static void a_host_without_ports_is_recorded_so(void **state)
 	char path[] = "/tmp/rdmadiag-unit-XXXXXX.tar";
 	struct rd_err err = { 0 };
 
-	(void)state;
 	close(mkstemps(path, 4));
 	unlink(path);
 	recording = rd_source_record_open(&host.src);

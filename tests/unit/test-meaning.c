@@ -14,11 +14,10 @@ static void the_table_says_which_line_is_wrong(void **state)
 			   "bad * times saturates:99 cause sum x\n"
 			   "short *\n"
 			   "rx_?_pause mlx5 frames 64-bit sign - Paused.\n";
-	struct rd_meanings meanings = { 0 };
-	struct rd_errlist notes = { 0 };
+	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
+	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
 	const struct rd_meaning *meaning;
 
-	(void)state;
 	assert_int_equal(rd_meanings_parse("t", text, strlen(text), &meanings, &notes, NULL), 0);
 	assert_int_equal(notes.n, 2);
 	meaning = rd_meaning_find(&meanings, "link_downed", "anything");
@@ -27,8 +26,6 @@ static void the_table_says_which_line_is_wrong(void **state)
 	assert_string_equal(meaning->text, "It went down.");
 	assert_non_null(rd_meaning_find(&meanings, "rx_3_pause", "mlx5"));
 	assert_null(rd_meaning_find(&meanings, "rx_3_pause", "rxe"));
-	rd_errlist_deinit(&notes);
-	rd_meanings_deinit(&meanings);
 }
 
 static enum rd_topic topic_of(const struct rd_meanings *meanings, const char *driver, enum rd_counter_group group)
@@ -50,10 +47,9 @@ static void a_topic_is_the_driver_s_or_else_the_name_s(void **state)
 			    "fi?h mlx5 times 64-bit cause:drop - Drops.\n"
 			    "fish mlx4 times 64-bit cause:- - No topic.\n"
 			    "fish netdev times 64-bit load:data-sent/2 - Half.\n";
-	struct rd_meanings meanings = { 0 };
+	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
 	struct rd_errlist notes = { 0 };
 
-	(void)state;
 	assert_int_equal(rd_meanings_parse("t", text, strlen(text), &meanings, &notes, NULL), 0);
 	assert_int_equal(notes.n, 0);
 	assert_int_equal(meanings.v[0].parts, 0);
@@ -63,21 +59,18 @@ static void a_topic_is_the_driver_s_or_else_the_name_s(void **state)
 	assert_int_equal(topic_of(&meanings, "mlx4", RD_GROUP_HW), RD_TOPIC_NONE);
 	assert_int_equal(topic_of(&meanings, "rxe", RD_GROUP_ETHTOOL), RD_TOPIC_DROP);
 	assert_int_equal(topic_of(&meanings, "mlx5", RD_GROUP_NETDEV), RD_TOPIC_DATA_SENT);
-	rd_meanings_deinit(&meanings);
 }
 
 static void the_shipped_table_has_the_units_of_mlx5(void **state)
 {
-	struct rd_meanings meanings = { 0 };
+	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
 
-	(void)state;
 	counter_table_read(&meanings);
 	assert_string_equal(rd_meaning_find(&meanings, "rx_global_pause_duration", "mlx5")->unit, "microseconds");
 	assert_string_equal(rd_meaning_find(&meanings, "tx_global_pause_duration", "mlx5")->unit, "microseconds");
 	assert_string_equal(rd_meaning_find(&meanings, "rx_global_pause_transition", "mlx5")->unit, "frames");
 	assert_string_equal(rd_meaning_find(&meanings, "rx_65_to_127_bytes_phy", "mlx5")->unit, "packets");
 	assert_string_equal(rd_meaning_find(&meanings, "tx_bytes_phy", "mlx5")->unit, "bytes");
-	rd_meanings_deinit(&meanings);
 }
 
 int main(void)

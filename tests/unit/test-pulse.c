@@ -56,13 +56,11 @@ static int load(void **state)
 {
 	struct rd_err err;
 
-	(void)state;
 	return rd_libibmad_load("test", &err) < 0 ? -1 : 0;
 }
 
 static int tear_down(void **state)
 {
-	(void)state;
 	mads->ops->close(mads);
 	fake_mads_deinit(&fake);
 	return 0;
@@ -71,17 +69,15 @@ static int tear_down(void **state)
 static void a_walk_shows_each_node_once_and_the_function_is_called_in_time(void **state)
 {
 	struct beats beats = { 0 };
-	struct rd_walk walk = { 0 };
+	_cleanup_(rd_walk_deinit) struct rd_walk walk = { 0 };
 	struct rd_err err = { 0 };
 
-	(void)state;
 	begin(&beats, 400000);
 	assert_int_equal(walk_it(&walk, &err), 0);
 	assert_int_equal(walk.n, 3);
 	assert_true(beats.nodes == 3);
 	assert_true(beats.n > 10);
 	assert_true(beats.longest_ns <= (RD_PULSE_MS + 1) * UINT64_C(1000000));
-	rd_walk_deinit(&walk);
 }
 
 static void a_walk_ends_within_half_a_second_when_the_user_ends_it(void **state)
@@ -91,7 +87,6 @@ static void a_walk_ends_within_half_a_second_when_the_user_ends_it(void **state)
 	struct rd_err err = { 0 };
 	uint64_t begun;
 
-	(void)state;
 	begin(&beats, 4000000);
 	begun = fake.now;
 	assert_int_equal(walk_it(&walk, &err), -ECANCELED);

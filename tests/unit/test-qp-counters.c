@@ -48,16 +48,13 @@ static void the_table_says_which(void **state)
 		{ RD_QPC_N, "implied_nak_seq_err" },
 		{ RD_QPC_N, "RNR?received" },
 	};
-	struct rd_qp_counters counters = { 0 };
-	struct rd_meanings meanings = { 0 };
+	_cleanup_(rd_qp_counters_deinit) struct rd_qp_counters counters = { 0 };
+	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
 
-	(void)state;
 	counter_table_read(&meanings);
 	rd_qp_counters_find(&meanings, &counters);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(wanted); i++)
 		assert_int_equal(what_of(&counters, wanted[i].name), wanted[i].what);
-	rd_qp_counters_deinit(&counters);
-	rd_meanings_deinit(&meanings);
 }
 
 static void ports_are_added_up_each_by_its_first_counter(void **state)
@@ -67,13 +64,12 @@ static void ports_are_added_up_each_by_its_first_counter(void **state)
 				    "more site times 64-bit cause:timeout sum More.\n"
 				    "full site times 64-bit cause:retries-exceeded sum Full.\n"
 				    "port_xmit_packets * packets 64-bit load:packets-sent sum Sent.\n";
-	struct rd_qp_counters counters = { 0 };
-	struct rd_meanings meanings = { 0 };
+	_cleanup_(rd_qp_counters_deinit) struct rd_qp_counters counters = { 0 };
+	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
 	struct rd_errlist notes = { 0 };
 	struct rd_qp_counts counts;
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 
-	(void)state;
 	assert_int_equal(rd_meanings_parse("t", table, sizeof(table) - 1, &meanings, &notes, NULL), 0);
 	rd_qp_counters_find(&meanings, &counters);
 	assert_int_equal(counters.n, 4);
@@ -88,9 +84,6 @@ static void ports_are_added_up_each_by_its_first_counter(void **state)
 	assert_int_equal(counts.v[RD_QPC_RETRIES].v, 7);
 	assert_int_equal(counts.v[RD_QPC_EXHAUSTED].known, RD_ABSENT);
 	assert_int_equal(counts.v[RD_QPC_SENT].v, 9);
-	fake_host_deinit(&host);
-	rd_qp_counters_deinit(&counters);
-	rd_meanings_deinit(&meanings);
 }
 
 int main(void)

@@ -69,9 +69,8 @@ static size_t remarks_of(struct host *host, struct rd_findings *findings)
 
 static void data_counters_count_four_octets(void **state)
 {
-	struct host host;
+	_cleanup_(end) struct host host;
 
-	(void)state;
 	begin(&host, 1);
 	add(&host, 0, RD_GROUP_NETDEV, "tx_bytes");
 	add(&host, 0, RD_GROUP_PORT, "port_xmit_data");
@@ -87,14 +86,12 @@ static void data_counters_count_four_octets(void **state)
 	host.deltas[1].kind = RD_DELTA_UNKNOWN;
 	rd_rates_update(&host.rates, &host.set, host.deltas, 2);
 	assert_string_equal(host.rates.ports[0].counted_by->name, "tx_bytes");
-	end(&host);
 }
 
 static void more_than_is_known_gives_no_rate(void **state)
 {
-	struct host host;
+	_cleanup_(end) struct host host;
 
-	(void)state;
 	begin(&host, 1);
 	add(&host, 0, RD_GROUP_PORT, "port_xmit_data");
 	ready(&host);
@@ -103,14 +100,12 @@ static void more_than_is_known_gives_no_rate(void **state)
 	rd_rates_update(&host.rates, &host.set, host.deltas, 1);
 	assert_int_equal(host.rates.ports[0].tx_gbps.known, RD_ABSENT);
 	assert_int_equal(host.rates.ports[0].tx_share.known, RD_ABSENT);
-	end(&host);
 }
 
 static void both_halves_of_a_sum_are_needed(void **state)
 {
-	struct host host;
+	_cleanup_(end) struct host host;
 
-	(void)state;
 	begin(&host, 2);
 	add(&host, 0, RD_GROUP_HW, "ip4OutOctets");
 	add(&host, 0, RD_GROUP_HW, "ip6OutOctets");
@@ -122,13 +117,12 @@ static void both_halves_of_a_sum_are_needed(void **state)
 	rd_rates_update(&host.rates, &host.set, host.deltas, 1);
 	assert_true(host.rates.ports[0].tx_gbps.v > 5.99 && host.rates.ports[0].tx_gbps.v < 6.01);
 	assert_int_equal(host.rates.ports[1].tx_gbps.known, RD_ABSENT);
-	end(&host);
 }
 
 /* Two ports with one counter each, some seconds of 40 Gbit/s on the first. */
 static void begin_loaded(struct host *host, uint64_t second)
 {
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 
 	begin(host, 2);
 	add(host, 0, RD_GROUP_PORT, "port_xmit_data");
@@ -138,15 +132,13 @@ static void begin_loaded(struct host *host, uint64_t second)
 	moved(host, 1, second);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(remarks_of(host, &findings), 0);
-	rd_findings_deinit(&findings);
 }
 
 static void a_loss_is_told_once_with_its_heir(void **state)
 {
-	struct rd_findings findings = { 0 };
-	struct host host;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(end) struct host host;
 
-	(void)state;
 	begin_loaded(&host, 0);
 	moved(&host, 0, 0);
 	moved(&host, 1, 1250000000);
@@ -163,22 +155,17 @@ static void a_loss_is_told_once_with_its_heir(void **state)
 		assert_int_equal(remarks_of(&host, &findings), 0);
 	moved(&host, 0, 0);
 	assert_int_equal(remarks_of(&host, &findings), 1);
-	rd_findings_deinit(&findings);
-	end(&host);
 }
 
 static void a_job_that_pauses_loses_nothing(void **state)
 {
-	struct rd_findings findings = { 0 };
-	struct host host;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(end) struct host host;
 
-	(void)state;
 	begin_loaded(&host, 1250000000);
 	moved(&host, 0, 0);
 	moved(&host, 1, 0);
 	assert_int_equal(remarks_of(&host, &findings), 0);
-	rd_findings_deinit(&findings);
-	end(&host);
 }
 
 static void silence(struct host *host, int seconds, struct rd_findings *findings)
@@ -191,10 +178,9 @@ static void silence(struct host *host, int seconds, struct rd_findings *findings
 /* 34 s is the shortest time that NCCL's timers take to report a dead path. */
 static void a_takeover_after_silence_is_told(void **state)
 {
-	struct rd_findings findings = { 0 };
-	struct host host;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(end) struct host host;
 
-	(void)state;
 	begin_loaded(&host, 0);
 	silence(&host, 34, &findings);
 	assert_int_equal(findings.n, 0);
@@ -204,16 +190,13 @@ static void a_takeover_after_silence_is_told(void **state)
 	/* Nothing says that the silence was a failure. */
 	assert_int_equal(findings.v[0].severity, RD_SEV_NOTE);
 	assert_int_equal(remarks_of(&host, &findings), 0);
-	rd_findings_deinit(&findings);
-	end(&host);
 }
 
 static void a_takeover_from_a_port_that_is_down_is_told_beside_it(void **state)
 {
-	struct rd_findings findings = { 0 };
-	struct host host;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(end) struct host host;
 
-	(void)state;
 	begin_loaded(&host, 0);
 	strcpy(host.now.states[0].state, "DOWN");
 	silence(&host, 1, &findings);
@@ -226,22 +209,17 @@ static void a_takeover_from_a_port_that_is_down_is_told_beside_it(void **state)
 	assert_non_null(strstr(findings.v[0].observed, "mlx5_1/1 took over"));
 	assert_int_equal(findings.v[0].severity, RD_SEV_CRITICAL);
 	assert_int_equal(remarks_of(&host, &findings), 0);
-	rd_findings_deinit(&findings);
-	end(&host);
 }
 
 static void what_was_silent_for_longer_than_timers_is_forgotten(void **state)
 {
-	struct rd_findings findings = { 0 };
-	struct host host;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(end) struct host host;
 
-	(void)state;
 	begin_loaded(&host, 0);
 	silence(&host, 200, &findings);
 	moved(&host, 1, 1250000000);
 	assert_int_equal(remarks_of(&host, &findings), 0);
-	rd_findings_deinit(&findings);
-	end(&host);
 }
 
 int main(void)

@@ -149,7 +149,7 @@ static void switches_are_not_flooded(void **state)
 static void routes_do_not_depend_on_who_is_fast(void **state)
 {
 	struct net *net = *state;
-	struct rd_walk before;
+	_cleanup_(rd_walk_deinit) struct rd_walk before;
 
 	build(net, 6);
 	assert_int_equal(walk(net), 0);
@@ -164,7 +164,6 @@ static void routes_do_not_depend_on_who_is_fast(void **state)
 		assert_int_equal(net->walk.nodes[i]->guid, before.nodes[i]->guid);
 		assert_memory_equal(&net->walk.nodes[i]->route, &before.nodes[i]->route, sizeof(struct rd_mad_route));
 	}
-	rd_walk_deinit(&before);
 }
 
 /* Less is on its way then, down to eight; those who are only silent, or slow, are no reason. */
