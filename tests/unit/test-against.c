@@ -436,7 +436,7 @@ static void topology_files(void **state)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
 	struct place *at = *state;
-	struct rd_host file = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host file = { 0 };
 
 	rd_nccl_xml_write(&at->host, &text);
 	read_topology(&text, &file);
@@ -453,7 +453,6 @@ static void topology_files(void **state)
 	is(at, "nic", "mlx5_0", RD_VERDICT_DIFFERS);
 	is(at, "distance", "GPU0 and mlx5_0", RD_VERDICT_DIFFERS);
 	is(at, "gpu", "GPU0", RD_VERDICT_SAME);
-	rd_host_deinit(&file);
 }
 
 static void a_topology_file_of_another_host(void **state)
@@ -463,13 +462,12 @@ static void a_topology_file_of_another_host(void **state)
 		"<pci busid=\"0000:9a:00.0\" class=\"0x020700\"><nic><net name=\"x_0\" dev=\"0\"/></nic></pci></cpu></system>";
 	struct rd_buf buf = { .data = text, .len = sizeof(text) - 1 };
 	struct place *at = *state;
-	struct rd_host file = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host file = { 0 };
 
 	read_topology(&buf, &file);
 	rd_against_topology(&at->host, &at->map, &file, NULL, &at->against);
 	assert_int_equal(at->against.n, 0);
 	assert_non_null(finding(at, "against-elsewhere"));
-	rd_host_deinit(&file);
 }
 
 int main(void)

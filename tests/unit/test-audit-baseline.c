@@ -52,15 +52,13 @@ static const struct rd_fnset set = {
 /* The document of the set. */
 static void write_document(bool complete, struct rd_buf *out)
 {
-	struct rd_audit_set now;
-	struct rd_report report;
+	_cleanup_(rd_audit_set_deinit) struct rd_audit_set now;
+	_cleanup_(rd_report_deinit) struct rd_report report;
 
 	rd_audit_take(&set, complete, &now);
 	rd_report_init(&report, RD_AUDIT_SCHEMA);
 	rd_report_audit(&report, &set, &now, NULL, NULL);
 	rd_render_json(&report, "1.0", out);
-	rd_report_deinit(&report);
-	rd_audit_set_deinit(&now);
 }
 
 /* Returns 0 or -errno; an error has a text and, unless the document is too large, a hint. */
@@ -87,7 +85,6 @@ static void what_was_written_is_read_the_same(void **state)
 		_cleanup_buf_ struct rd_buf text = { 0 };
 		struct rd_audit_set taken, read;
 
-		(void)state;
 		write_document(complete, &text);
 		assert_int_equal(parse(text.data, text.len, &read), 0);
 		rd_audit_take(&set, complete, &taken);
@@ -131,7 +128,6 @@ static void a_document_that_is_cut_off_is_refused(void **state)
 	_cleanup_buf_ struct rd_buf text = { 0 };
 	struct rd_audit_set read;
 
-	(void)state;
 	write_document(true, &text);
 	while (text.len && text.data[text.len - 1] == '\n')
 		text.len--;
@@ -178,7 +174,6 @@ static void documents_of_something_else_are_refused(void **state)
 	};
 	struct rd_audit_set read;
 
-	(void)state;
 	assert_int_equal(parse(GOOD, strlen(GOOD), &read), 0);
 	rd_audit_set_deinit(&read);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(bad); i++)
@@ -229,7 +224,6 @@ static void members_of_a_function_with_another_type_are_skipped_or_refused(void 
 		{ "7: 1", -EBADMSG },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		static const uint64_t none[3];
 		struct rd_audit_set read;
@@ -256,7 +250,6 @@ static void members_that_come_twice_leak_nothing(void **state)
 				    ", " MODULES ", " MODULES ", \"functions\": 7}";
 	struct rd_audit_set read;
 
-	(void)state;
 	assert_int_equal(parse(twice, strlen(twice), &read), 0);
 	assert_string_equal(read.kernel, "9.9");
 	assert_int_equal(read.n, 1);
@@ -279,14 +272,12 @@ static void members_that_are_not_known_are_skipped(void **state)
 		"{" SCHEMA ", \"new\": {\"a\": [1, {\"b\": null}, -2.5e3]}, " KERNEL
 		", \"modules\": [{\"new\": [], \"module\": \"drv\", \"version\": \"1\"}], \"findings\": [], "
 		"\"functions\": [{\"calls\": [\"map\"], \"new\": [[\"x\"]], \"function\": \"open\", \"module\": \"drv\"}]}";
-	struct rd_audit_set read;
+	_cleanup_(rd_audit_set_deinit) struct rd_audit_set read;
 
-	(void)state;
 	assert_int_equal(parse(newer, strlen(newer), &read), 0);
 	assert_string_equal(read.fns[0].function, "open");
 	assert_string_equal(read.fns[0].calls[0], "map");
 	assert_string_equal(read.modules[0].name, "drv");
-	rd_audit_set_deinit(&read);
 }
 
 /* A document with `n` times `element`, separated by commas, in the list between `before` and `after`. */
@@ -315,7 +306,6 @@ static void lists_without_end_are_refused(void **state)
 	};
 	struct rd_audit_set read;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		assert_int_equal(parse_many(cases[i].before, cases[i].element, cases[i].max, cases[i].after, &read), 0);
 		rd_audit_set_deinit(&read);
@@ -329,7 +319,6 @@ static void more_functions_than_a_kernel_has_are_refused(void **state)
 	_cleanup_buf_ struct rd_buf text = { 0 };
 	struct rd_audit_set read;
 
-	(void)state;
 	for (size_t n = RD_AUDIT_FNS_MAX; n <= RD_AUDIT_FNS_MAX + 1; n++) {
 		text.len = 0;
 		rd_buf_printf(&text, "{%s, %s, %s, \"functions\": [{" NAMES "}", SCHEMA, KERNEL, MODULES);
@@ -350,7 +339,6 @@ static void deep_nesting_is_refused(void **state)
 	_cleanup_buf_ struct rd_buf text = { 0 };
 	struct rd_audit_set read;
 
-	(void)state;
 	for (int object = 0; object < 2; object++) {
 		text.len = 0;
 		rd_buf_printf(&text, "{%s, \"new\": ", SCHEMA);

@@ -13,7 +13,6 @@ static void a_function_with_the_same_callers_calls_and_errnos_is_renamed(void **
 	const struct made *was =
 		FNS({ "open", .calls = "check" }, { "map" }, { "check", .calls = "map", .errnos = { EIO } });
 
-	(void)state;
 	differ(was,
 	       FNS({ "open", .calls = "verify" }, { "map" },
 		   { "verify", .calls = "map", .errnos = { EIO }, .size = 128 }),
@@ -42,7 +41,6 @@ static void a_function_with_other_callers_or_calls_is_not_renamed(void **state)
 	const struct made *was = FNS({ "open", .calls = "check" }, { "close" }, { "check", .calls = "map" }, { "map" },
 				     { "pin", .calls = "unpin" }, { "unpin" });
 
-	(void)state;
 	differ(was,
 	       FNS({ "open", .calls = "verify" }, { "close", .calls = "verify" }, { "verify", .calls = "map" },
 		   { "map" }, { "pin", .calls = "unpin" }, { "unpin" }),
@@ -68,7 +66,6 @@ static void a_function_with_other_callers_or_calls_is_not_renamed(void **state)
 
 static void what_could_be_one_of_two_is_not_called_renamed_or_moved(void **state)
 {
-	(void)state;
 	differ(FNS({ "open", .calls = "check" }, { "map" }, { "check", .calls = "map" }),
 	       FNS({ "open", .calls = "verify test" }, { "map" }, { "verify", .calls = "map" },
 		   { "test", .calls = "map" }),
@@ -95,7 +92,6 @@ static void what_could_be_one_of_two_is_not_called_renamed_or_moved(void **state
 
 static void a_function_in_another_module_moved(void **state)
 {
-	(void)state;
 	differ(FNS({ "check" }, PRESENT("core")), FNS(PRESENT("drv"), { "check", "core" }),
 	       "warning moved drv:check -> core:=: in module core now\n");
 	differ(FNS({ "check" }, PRESENT("core")), FNS(PRESENT("drv"), { "check.isra.0", "core" }),
@@ -117,7 +113,6 @@ static void functions_of_the_same_name_are_those_of_their_modules(void **state)
 				     { "map" }, { "open", "cm", "check" },
 				     { "check", "cm", "map", .errnos = { ENXIO } }, { "map", "cm" });
 
-	(void)state;
 	differ(was, was, "");
 	differ(was,
 	       FNS({ "open", .calls = "map" }, { "map" }, { "open", "cm", "check" },
@@ -133,7 +128,6 @@ static void of_two_functions_of_one_name_the_one_that_is_gone_is_found(void **st
 	const struct made *was =
 		FNS({ "open", .calls = "check" }, { "check", .errnos = { EIO } }, { "check", .errnos = { ENXIO } });
 
-	(void)state;
 	differ(was, FNS({ "open", .calls = "check" }, { "check", .errnos = { ENXIO } }),
 	       "warning removed drv:check: removed or inlined; its callers are watched: open\n");
 	/* Both callers may mean it. */
@@ -146,7 +140,6 @@ static void of_two_functions_of_one_name_the_one_that_is_gone_is_found(void **st
 
 static void a_function_of_another_module_with_the_same_name_alone_did_not_move(void **state)
 {
-	(void)state;
 	differ(FNS({ "open", .calls = "check" }, { "check", .errnos = { EIO } }, PRESENT("core")),
 	       FNS({ "open" }, PRESENT("core"), { "check", "core", .errnos = { ENXIO } }),
 	       "warning added core:check\n"
@@ -169,7 +162,6 @@ static void what_the_kernel_calls_for_the_same_verb_is_renamed(void **state)
 {
 	const struct made *was = FNS({ "old_reg", .via = "ops.reg_mr" }, { "create", .via = "ops.create_qp" });
 
-	(void)state;
 	differ(was, FNS({ "create", .via = "ops.create_qp" }, { "new_reg", .via = "ops.reg_mr", .size = 900 }),
 	       "warning renamed drv:old_reg -> =:new_reg: new_reg now: the kernel calls it instead, by ops.reg_mr\n");
 	differ(was,
@@ -194,7 +186,6 @@ static void what_the_kernel_calls_for_the_same_verb_is_renamed(void **state)
 
 static void suffixes_of_the_compiler_make_no_other_function(void **state)
 {
-	(void)state;
 	differ(FNS({ "check.isra.0" }), FNS({ "check.constprop.0" }),
 	       "warning renamed drv:check.isra.0 -> =:check.constprop.0: check.constprop.0 now: renamed by the compiler\n");
 	differ(FNS({ "check" }, { "check.part.0" }), FNS({ "check.part.0" }, { "check" }), "");

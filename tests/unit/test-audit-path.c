@@ -28,12 +28,11 @@ static void assert_reason(const struct rd_fnset *set, const struct rd_audit_reas
 
 static void assert_reasons(const struct rd_fnset *set, const char *name, size_t n, const char *const *expected)
 {
-	struct rd_audit_reason *reasons;
+	_cleanup_free_ struct rd_audit_reason *reasons;
 
 	assert_int_equal(rd_audit_reasons(set, name, &reasons), n);
 	for (size_t i = 0; i < n; i++)
 		assert_reason(set, &reasons[i], expected[i]);
-	free(reasons);
 }
 
 static struct rd_fn fns[] = {
@@ -60,7 +59,6 @@ static const struct rd_fnset set = {
 
 static void a_shortest_path_from_the_nearest_verb_is_shown(void **state)
 {
-	(void)state;
 	assert_reasons(&set, "ioctl", 1, (const char *[]){ "ioctl handler: ioctl | 0:" });
 	assert_reasons(&set, "map", 1,
 		       (const char *[]){ "ioctl handler: ioctl create map | 3: create check.isra.0 check.cold" });
@@ -73,7 +71,6 @@ static void all_functions_of_a_name_are_shown_whatever_their_suffix(void **state
 	static const char *const both[] = { "ioctl handler: ioctl check.isra.0 | 2: ioctl create", "no verb: | 0:" };
 	struct rd_audit_reason *reasons;
 
-	(void)state;
 	assert_reasons(&set, "check", 2, both);
 	assert_reasons(&set, "check.constprop.7", 2, both);
 	assert_int_equal(rd_audit_reasons(&set, "chec", &reasons), 0);
@@ -84,7 +81,6 @@ static void all_functions_of_a_name_are_shown_whatever_their_suffix(void **state
 /* Called through a function that returns no errno, which is in no `calls`. */
 static void a_path_with_a_gap_has_only_its_ends(void **state)
 {
-	(void)state;
 	assert_reasons(&set, "notify", 1, (const char *[]){ "ib_device_ops.reg_user_mr: reg_mr … notify | 0:" });
 }
 
@@ -99,7 +95,6 @@ static void long_paths_and_many_callers_are_cut(void **state)
 	};
 	struct rd_audit_reason *reasons;
 
-	(void)state;
 	for (uint32_t i = 0; i < n; i++) {
 		to[i][0] = i + 1;
 		to[i][1] = 0;
@@ -135,7 +130,6 @@ static void a_baseline_keeps_what_is_compared(void **state)
 	};
 	struct rd_audit_set taken;
 
-	(void)state;
 	rd_audit_take(&from, true, &taken);
 	assert_string_equal(taken.kernel, "9.9");
 	assert_true(taken.complete);

@@ -39,7 +39,6 @@ static void expect(const struct rd_audit_probe *probes, size_t n, const struct r
 
 static void results_and_status(void **state)
 {
-	(void)state;
 	expect(&seen, 1, NULL, 0, "seen 0");
 	expect(&seen, 1, NULL, 2, "seen 2");
 	expect(&lost, 1, NULL, 0, "not-seen [probe-not-seen] 2");
@@ -54,7 +53,6 @@ static void origins_of_a_baseline(void **state)
 	struct rd_audit_probe other = { .name = (char *)"a", .origin = (char *)"f_other" };
 	struct rd_audit_set baseline = { .probes = &same, .n_probes = 1 };
 
-	(void)state;
 	expect(&seen, 1, &baseline, 0, "seen 0");
 	baseline.probes = &other;
 	expect(&seen, 1, &baseline, 0, "other-origin [probe-other-origin] 1");
@@ -69,16 +67,14 @@ static void read_from_a_document(void **state)
 		"{\"schema\":\"" RD_AUDIT_SCHEMA "\",\"kernel\":\"k\",\"complete\":false,"
 		"\"functions\":[{\"function\":\"f\",\"module\":\"m\"}],\"modules\":[{\"module\":\"m\"}],"
 		"\"probes\":[{\"call\":\"a\",\"errno\":\"EFAULT\",\"origin\":\"f_other\",\"new\":[1]},{\"call\":\"b\",\"origin\":null}]}";
-	struct rd_audit_set set = { 0 };
+	_cleanup_(rd_audit_set_deinit) struct rd_audit_set set = { 0 };
 
-	(void)state;
 	assert_int_equal(rd_audit_baseline_parse(text, sizeof(text) - 1, &set, NULL), 0);
 	assert_int_equal(set.n_probes, 2);
 	assert_string_equal(set.probes[0].name, "a");
 	assert_string_equal(set.probes[0].origin, "f_other");
 	assert_null(set.probes[1].origin);
 	expect(&seen, 1, &set, 0, "other-origin [probe-other-origin] 1");
-	rd_audit_set_deinit(&set);
 }
 
 int main(void)

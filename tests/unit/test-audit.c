@@ -12,7 +12,6 @@
 
 static void a_function_that_can_no_longer_be_hooked_is_critical(void **state)
 {
-	(void)state;
 	differ(FNS({ "check" }), FNS({ "check", .hooks = NO_HOOK }), "critical lost-hook drv:check: " HOOKLESS);
 	differ(FNS({ "check" }), FNS({ "check", .rule = RD_RULE_COMMON, .hooks = NO_HOOK, .root = true }),
 	       "critical lost-hook drv:check: the kernel does not let it be hooked: notrace, or an out-of-line copy of an "
@@ -27,7 +26,6 @@ static void a_function_that_can_no_longer_be_hooked_is_critical(void **state)
 
 static void a_function_that_is_left_out_is_critical_where_it_still_returns_errors(void **state)
 {
-	(void)state;
 	differ(FNS({ "check" }), FNS({ "open", .calls = "check" }, { "check", .rule = RD_RULE_QUERY }),
 	       "critical left-out drv:check: only reads, or is reachable only from functions that only read; its failures are shown as those of open\n"
 	       "warning added drv:open\n");
@@ -54,7 +52,6 @@ static void what_only_a_module_reached_that_is_missing_is_no_change(void **state
 	static const char left[] =
 		"warning left-out drv:check: not reachable from a verb that changes something; no direct caller of it is watched\n";
 
-	(void)state;
 	made_audit_differ(was, true, is, false, "missing cm\n");
 	made_audit_differ(is, false, was, true, "");
 	/* Another caller is here. */
@@ -74,10 +71,9 @@ static void what_only_a_module_reached_that_is_missing_is_no_change(void **state
 /* A document can have as many callers in a row. */
 static void a_long_chain_of_callers_needs_no_stack(void **state)
 {
-	struct rd_audit_set was = made_audit(FNS({ "f0" }), true),
-			    is = made_audit(FNS({ "f0", .rule = RD_RULE_QUERY }), true);
+	_cleanup_(rd_audit_set_deinit) struct rd_audit_set was = made_audit(FNS({ "f0" }), true),
+							   is = made_audit(FNS({ "f0", .rule = RD_RULE_QUERY }), true);
 
-	(void)state;
 	was.fns = realloc(was.fns, CHAIN * sizeof(*was.fns));
 	assert_non_null(was.fns);
 	for (; was.n < CHAIN; was.n++) {
@@ -95,13 +91,11 @@ static void a_long_chain_of_callers_needs_no_stack(void **state)
 		assert_int_equal(audit.n, CHAIN);
 		rd_audit_deinit(&audit);
 	}
-	rd_audit_set_deinit(&was);
 	rd_audit_set_deinit(&is);
 }
 
 static void more_or_fewer_hooks_and_errnos_are_named(void **state)
 {
-	(void)state;
 	differ(FNS({ "check", .hooks = KPROBE | FEXIT }), FNS({ "check" }),
 	       "warning hooks drv:check: no longer fexit\n");
 	differ(FNS({ "check", .hooks = FEXIT }), FNS({ "check" }),
@@ -123,7 +117,6 @@ static void more_or_fewer_hooks_and_errnos_are_named(void **state)
 
 static void new_functions_and_those_left_out_before_are_listed(void **state)
 {
-	(void)state;
 	differ(FNS({ "open" }), FNS({ "open" }, { "check" }, { "print", .rule = RD_RULE_DIAGNOSTIC }),
 	       "warning added drv:check\n");
 	differ(FNS({ "open" }, { "check", .rule = RD_RULE_RETURN }), FNS({ "open" }, { "check" }),
@@ -140,7 +133,6 @@ static void code_that_a_caller_took_over_was_inlined(void **state)
 	const struct made *was =
 		FNS({ "open", .calls = "check" }, { "check", .calls = "map", .errnos = { EIO } }, { "map" });
 
-	(void)state;
 	differ(was, FNS({ "open", .calls = "map" }, { "map" }), inlined);
 	differ(was, FNS({ "open", .size = 150 }, { "map" }), inlined);
 	differ(was, FNS({ "open", .size = 149 }, { "map" }), removed);
@@ -158,7 +150,6 @@ static void code_that_a_caller_took_over_was_inlined(void **state)
 
 static void code_inlined_into_what_is_inlined_itself_is_found_in_the_next_caller(void **state)
 {
-	(void)state;
 	differ(FNS({ "open", .calls = "outer" }, { "outer", .calls = "inner" }, { "inner", .calls = "map" }, { "map" }),
 	       FNS({ "open", .calls = "map", .size = 300 }, { "map" }),
 	       "warning inlined drv:inner: its callers take over: open\n"
@@ -172,7 +163,6 @@ static void code_inlined_where_nothing_is_watched_is_critical(void **state)
 {
 	static const char critical[] = "critical inlined drv:check: and none of its callers is watched\n";
 
-	(void)state;
 	differ(FNS({ "open", .calls = "check", .rule = RD_RULE_RETURN }, { "check", .calls = "map" }, { "map" }),
 	       FNS({ "open", .calls = "map", .rule = RD_RULE_RETURN }, { "map" }), critical);
 	/* A caller that was not watched either does not return it to a verb. */
@@ -193,7 +183,6 @@ static void code_inlined_where_nothing_is_watched_is_critical(void **state)
 
 static void functions_that_call_themselves_end_the_search_for_callers(void **state)
 {
-	(void)state;
 	differ(FNS({ "open", .calls = "check" }, { "check", .calls = "check map" }, { "map" }),
 	       FNS({ "open", .calls = "map" }, { "map" }), "warning inlined drv:check: its callers take over: open\n");
 	differ(FNS({ "ping", .calls = "pong" }, { "pong", .calls = "ping" }, { "map" }), FNS({ "map" }),
@@ -206,7 +195,6 @@ static void modules_that_are_not_loaded_are_not_missing_from_the_kernel(void **s
 {
 	const struct made *all = FNS({ "open" }, { "check" }, { "other", "cm" }), *few = FNS({ "open" }, { "check" });
 
-	(void)state;
 	assert_int_equal(made_audit_differ(all, true, few, false, "missing cm\n"), 2);
 	assert_int_equal(made_audit_differ(all, true, few, true,
 					   "warning module-gone cm:: 1 functions of it were watched\n"),
@@ -228,7 +216,6 @@ static void the_same_kernel_twice_differs_in_nothing(void **state)
 				     { "map", .hooks = NO_HOOK }, { "map.cold", .rule = RD_RULE_COLD },
 				     { "query", .rule = RD_RULE_QUERY }, { "walk", .calls = "walk" });
 
-	(void)state;
 	assert_int_equal(made_audit_differ(fns, true, fns, true, ""), 5);
 	assert_int_equal(made_audit_differ(fns, true, fns, false, ""), 5);
 	assert_int_equal(made_audit_differ(fns, false, fns, true, ""), 5);
@@ -237,7 +224,6 @@ static void the_same_kernel_twice_differs_in_nothing(void **state)
 
 static void the_worst_change_comes_first(void **state)
 {
-	(void)state;
 	differ(FNS({ "b" }, { "a" }, { "z", "cm" }, { "c", .hooks = FEXIT }),
 	       FNS({ "b", .hooks = NO_HOOK }, { "z", "cm", .hooks = NO_HOOK }, { "c" }, { "a", .errnos = { EIO } }),
 	       "critical lost-hook cm:z: " HOOKLESS "critical lost-hook drv:b: " HOOKLESS
@@ -252,7 +238,6 @@ static void modules_with_types_or_file_on_one_side_only_are_not_compared(void **
 	const struct made *was = FNS({ "open" }, { "check" }, { "map", "cm" }),
 			  *is = FNS({ "open" }, { "verify" }, PRESENT("cm"));
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(unequal); i++) {
 		struct rd_audit_set a = made_audit(was, true), b = made_audit(is, true);
 
@@ -273,7 +258,6 @@ static void modules_without_all_symbols_are_not_compared_nor_what_they_decide(vo
 				    { "check", "core", "map", .rule = RD_RULE_NOT_REACHED },
 				    { "map", "core", .rule = RD_RULE_DATA_PATH }, { "query", "core" });
 
-	(void)state;
 	assert_int_equal(made_audit_differ(was, true, is, true, "stripped drv\n"), 3);
 	assert_int_equal(made_audit_differ(is, true, was, true, "stripped drv\n"), 1);
 	/* What is a matter of the function itself is known. */
@@ -289,7 +273,6 @@ static void a_call_that_goes_through_a_pointer_now_hides_the_function(void **sta
 {
 	const struct made *was = FNS({ "open", .calls = "check" }, { "check" });
 
-	(void)state;
 	differ(was, FNS({ "open" }, { "check", .rule = RD_RULE_NOT_REACHED, .taken = true }),
 	       "critical left-out drv:check: not reachable from a verb that changes something; no direct caller of it is watched\n");
 	differ(was, FNS({ "open" }, { "check", .rule = RD_RULE_NOT_REACHED }),
@@ -302,21 +285,20 @@ static void a_call_that_goes_through_a_pointer_now_hides_the_function(void **sta
 /* The set is selected without the new driver, and with it. */
 static void what_new_modules_take_away_is_a_warning(void **state)
 {
-	struct rd_audit_set was = made_audit(FNS({ "open", "core", "check" }, { "check", "core" }), true);
-	struct rd_audit_set is = made_audit(FNS({ "open", "core", "check" }, { "check", "core" }), true);
+	_cleanup_(rd_audit_set_deinit) struct rd_audit_set was =
+		made_audit(FNS({ "open", "core", "check" }, { "check", "core" }), true);
+	_cleanup_(rd_audit_set_deinit) struct rd_audit_set is =
+		made_audit(FNS({ "open", "core", "check" }, { "check", "core" }), true);
 	struct rd_audit_set all =
 		made_audit(FNS({ "open", "core", "check" }, { "check", "core", .rule = RD_RULE_DATA_PATH },
 			       { "post", "new", "check", .rule = RD_RULE_DATA_PATH }),
 			   true);
 
-	(void)state;
 	is.all = &all;
 	made_audit_compare(
 		&was, &is,
 		"warning left-out core:check: only where modules are loaded that the baseline lacks: runs on the data "
 		"path: posting, polling, and the functions they call\n");
-	rd_audit_set_deinit(&was);
-	rd_audit_set_deinit(&is);
 	rd_audit_set_deinit(&all);
 }
 
@@ -324,17 +306,15 @@ static void a_module_with_most_functions_of_one_that_is_gone_is_that_one(void **
 {
 	struct rd_audit_set was =
 		made_audit(FNS({ "a", "old" }, { "b", "old" }, { "c", "old" }, { "d", "core" }), true);
-	struct rd_audit_set is = made_audit(FNS({ "a", "new" }, { "b", "new" }, { "x", "new" }, { "a", "other" },
-						{ "d", "core" }, { "d", "more" }),
-					    true);
+	_cleanup_(rd_audit_set_deinit) struct rd_audit_set is = made_audit(
+		FNS({ "a", "new" }, { "b", "new" }, { "x", "new" }, { "a", "other" }, { "d", "core" }, { "d", "more" }),
+		true);
 
-	(void)state;
 	assert_true(rd_audit_is_renamed_module(&was, &is, "new"));
 	assert_false(rd_audit_is_renamed_module(&was, &is, "other"));
 	assert_false(rd_audit_is_renamed_module(&was, &is, "more"));
 	assert_false(rd_audit_is_renamed_module(&was, &is, "absent"));
 	rd_audit_set_deinit(&was);
-	rd_audit_set_deinit(&is);
 }
 
 /* Scripts match them. */
@@ -344,7 +324,6 @@ static void the_names_of_changes_stay(void **state)
 					     "renamed",	  "moved",	   "hooks",	  "errnos",
 					     "added",	  "newly-reached", "module-gone", "module-new" };
 
-	(void)state;
 	assert_int_equal(RD_ARRAY_SIZE(names), RD_CHANGES);
 	for (int i = 0; i < RD_CHANGES; i++)
 		assert_string_equal(rd_change_name((enum rd_change)i), names[i]);

@@ -58,14 +58,12 @@ static bool benign(uint64_t key, int err, int origin, uint16_t num_attrs)
 
 static void the_probe_of_each_device_open(void **state)
 {
-	(void)state;
 	assert_true(benign(QUERY_DEVICE_KEY, ENOSPC, INVOKE_WRITE, 1));
 	assert_true(benign(QUERY_DEVICE_KEY, ENOSPC, CMD_VERBS, 1));
 }
 
 static void twin_of_the_probe_a_query_that_really_finds_no_room(void **state)
 {
-	(void)state;
 	assert_false(benign(QUERY_DEVICE_KEY, ENOSPC, INVOKE_WRITE, 3));
 	assert_false(benign(QUERY_DEVICE_KEY, ENOSPC, QUERY_DEVICE, 1));
 	assert_false(benign(QUERY_DEVICE_KEY, ENOSPC, DRIVER, 1));
@@ -75,7 +73,6 @@ static void twin_of_the_probe_a_query_that_really_finds_no_room(void **state)
 
 static void an_unused_entry_of_the_gid_table(void **state)
 {
-	(void)state;
 	assert_true(benign(GID_ENTRY_KEY, ENODATA, GET_GID, 4));
 	assert_true(benign(GID_ENTRY_KEY, ENODATA, GID_HANDLER, 4));
 	assert_true(benign(GID_ENTRY_KEY, ENODATA, IOCTL, 4));
@@ -83,7 +80,6 @@ static void an_unused_entry_of_the_gid_table(void **state)
 
 static void twin_of_the_gid_a_queue_pair_moved_with_an_unused_gid(void **state)
 {
-	(void)state;
 	assert_false(benign(MODIFY_QP_KEY, ENODATA, GET_GID, 3));
 	assert_false(benign(GID_ENTRY_KEY, ENODATA, DRIVER, 4));
 	assert_false(benign(GID_ENTRY_KEY, EINVAL, GET_GID, 4));
@@ -92,7 +88,6 @@ static void twin_of_the_gid_a_queue_pair_moved_with_an_unused_gid(void **state)
 
 static void waiting_for_a_connection_event(void **state)
 {
-	(void)state;
 	assert_true(benign(GET_EVENT_KEY, 512, GET_EVENT, 0));
 	assert_true(benign(GET_EVENT_KEY, 512, UCMA_WRITE, 0));
 	assert_true(benign(GET_EVENT_KEY, EAGAIN, GET_EVENT, 0));
@@ -101,7 +96,6 @@ static void waiting_for_a_connection_event(void **state)
 
 static void twin_of_the_wait_other_calls_that_are_interrupted_or_refused(void **state)
 {
-	(void)state;
 	assert_false(benign(CONNECT_KEY, 512, UCMA_WRITE, 0));
 	assert_false(benign(CONNECT_KEY, EAGAIN, UCMA_WRITE, 0));
 	assert_false(benign(GET_EVENT_KEY, ENODEV, GET_EVENT, 0));
@@ -111,7 +105,6 @@ static void twin_of_the_wait_other_calls_that_are_interrupted_or_refused(void **
 
 static void a_call_that_the_library_makes_in_the_older_way_then(void **state)
 {
-	(void)state;
 	assert_true(benign(GID_ENTRY_KEY, EPROTONOSUPPORT, CMD_VERBS, 4));
 	assert_true(benign(QUERY_DEVICE_KEY, EPROTONOSUPPORT, CMD_VERBS, 1));
 	assert_true(benign(RD_VERB(RD_VERB_IOCTL, 0xffff0000u), 515, IOCTL, 0));
@@ -119,7 +112,6 @@ static void a_call_that_the_library_makes_in_the_older_way_then(void **state)
 
 static void twin_of_the_older_way_what_the_program_cannot_do_without(void **state)
 {
-	(void)state;
 	assert_false(benign(CQ_CREATE_KEY, EPROTONOSUPPORT, CMD_VERBS, 8));
 	assert_false(benign(RD_VERB(RD_VERB_IOCTL, 0x10000000u), EPROTONOSUPPORT, CMD_VERBS, 8));
 	assert_false(benign(GID_ENTRY_KEY, EPROTONOSUPPORT, DRIVER, 4));
@@ -138,13 +130,11 @@ static void nothing_is_benign_that_was_another_errno_first(void **state)
 			       .chain = chain,
 			       .n_chain = 2 };
 
-	(void)state;
 	assert_null(rd_benign_reason(&ev, &set));
 }
 
 static void nothing_is_benign_whose_origin_is_not_known(void **state)
 {
-	(void)state;
 	assert_false(benign(QUERY_DEVICE_KEY, ENOSPC, -1, 1));
 	assert_false(benign(QUERY_DEVICE_KEY, ENOSPC, N_FNS, 1));
 }
@@ -158,7 +148,6 @@ static bool all_benign(uint64_t key, int err, int origin)
 
 static void a_row_of_counts_is_benign_only_if_it_alone_tells(void **state)
 {
-	(void)state;
 	assert_true(all_benign(GID_ENTRY_KEY, ENODATA, GET_GID));
 	assert_false(all_benign(MODIFY_QP_KEY, ENODATA, GET_GID));
 	assert_false(all_benign(QUERY_DEVICE_KEY, ENOSPC, INVOKE_WRITE));

@@ -168,7 +168,7 @@ static void types_of_a_module_for_another_build_of_the_kernel_are_refused(void *
 static void members_are_found_by_name_and_by_offset_inside_unnamed_ones_too(void **state)
 {
 	struct built *b = *state;
-	struct rd_btf btf = { 0 };
+	_cleanup_(rd_btf_deinit) struct rd_btf btf = { 0 };
 	struct rd_btf_member m;
 	uint32_t table, func;
 
@@ -187,7 +187,6 @@ static void members_are_found_by_name_and_by_offset_inside_unnamed_ones_too(void
 	assert_false(rd_btf_member_at(&btf, table, 20, &m));
 	assert_false(rd_btf_member(&btf, table, "absent", &m));
 	assert_int_equal(rd_btf_find_struct(&btf, "big"), 0);
-	rd_btf_deinit(&btf);
 }
 
 /* Everything that is asked of BTF, of whatever the bytes now say. */

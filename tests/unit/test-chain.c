@@ -61,20 +61,17 @@ static void assert_chain(const char *links, int err, const char *expected)
 
 static void one_run_is_shown_whole(void **state)
 {
-	(void)state;
 	assert_chain("a-14 b-14 c-14 R-14", -14, "a-14 b-14 c-14 R-14");
 }
 
 static void the_root_alone_is_its_own_origin(void **state)
 {
-	(void)state;
 	assert_chain("R-22", -22, "R-22");
 	assert_chain("", -22, "R-22");
 }
 
 static void an_errno_turned_into_another_keeps_both_runs(void **state)
 {
-	(void)state;
 	assert_chain("a-2 b-2 c-22 R-22", -22, "[a-2] [b-2] c-22 R-22");
 	assert_chain("a-2 b-5 c-22 R-22", -22, "[a-2] [b-5] c-22 R-22");
 	assert_chain("a-2 R-22", -22, "[a-2] R-22");
@@ -82,7 +79,6 @@ static void an_errno_turned_into_another_keeps_both_runs(void **state)
 
 static void a_swallowed_failure_is_left_out(void **state)
 {
-	(void)state;
 	assert_chain("p-95 q-95 | a-14 b-14 R-14", -14, "a-14 b-14 R-14");
 	assert_chain("p-95 | q-2 | a-14 R-14", -14, "a-14 R-14");
 	assert_chain("p-95 | R-14", -14, "R-14");
@@ -90,7 +86,6 @@ static void a_swallowed_failure_is_left_out(void **state)
 
 static void cleaning_up_that_fails_does_not_hide_why_the_call_did(void **state)
 {
-	(void)state;
 	assert_chain("a-12 b-12 | u-22 c-12 R-12", -12, "a-12 b-12 c-12 R-12");
 	assert_chain("a-12 | u-22 | v-16 c-12 R-12", -12, "a-12 c-12 R-12");
 	assert_chain("p-95 | a-12 | u-22 R-12", -12, "a-12 R-12");
@@ -102,13 +97,11 @@ static void cleaning_up_that_fails_does_not_hide_why_the_call_did(void **state)
 
 static void the_original_error_may_itself_have_been_translated(void **state)
 {
-	(void)state;
 	assert_chain("a-2 b-12 | u-22 c-12 R-12", -12, "[a-2] b-12 c-12 R-12");
 }
 
 static void of_failures_with_the_same_errno_the_first_is_shown(void **state)
 {
-	(void)state;
 	assert_rival("a-12 | u-12 R-12", -12, "a-12 R-12", 'u');
 	assert_rival("a-12 b-12 | u-12 c-12 R-12", -12, "a-12 b-12 c-12 R-12", 'u');
 	assert_rival("a-2 b-12 | u-12 c-12 R-12", -12, "[a-2] b-12 c-12 R-12", 'u');
@@ -124,14 +117,12 @@ static void of_failures_with_the_same_errno_the_first_is_shown(void **state)
 
 static void a_swallowed_failure_inside_of_a_branch_is_no_original(void **state)
 {
-	(void)state;
 	/* -12 was turned into -22, and that was swallowed: what came later is the reason. */
 	assert_chain("a-12 b-22 | c-5 R-12", -12, "[c-5] R-12");
 }
 
 static void a_record_that_was_full_still_ends_with_the_root(void **state)
 {
-	(void)state;
 	assert_chain("a-14 b-14", -14, "a-14 b-14 R-14");
 	assert_chain("a-2 b-2", -14, "[a-2] [b-2] R-14");
 }
@@ -140,7 +131,6 @@ static void an_origin_that_had_no_room_stands_for_its_branch(void **state)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { .root = 'R', .err = -12, .origin = 'a', .dropped = 20 };
 
-	(void)state;
 	read_links("u-22 c-12 R-12", &ev);
 	rd_chain_settle(&ev, NULL);
 	assert_int_equal(ev.origin, 'a');
@@ -158,7 +148,6 @@ static void an_origin_that_had_no_room_stands_for_its_branch(void **state)
 
 static void links_that_are_no_errno_are_left_out(void **state)
 {
-	(void)state;
 	assert_chain("a0 b-14 c5 R-14", -14, "b-14 R-14");
 	assert_chain("p-95 | a0 b-14 R-14", -14, "b-14 R-14");
 }

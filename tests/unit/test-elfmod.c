@@ -92,9 +92,8 @@ static const char source_c[] = "extern int outside(int);\n"
 
 static void every_direct_call_is_found_with_relocation_or_without(void **state)
 {
-	struct object o;
+	_cleanup_(object_deinit) struct object o;
 
-	(void)state;
 	if (!object_build(&o, "/f.c", source_c, CC))
 		SKIP("a compiler for this machine code is not here");
 	assert_true(calls(&o.elf, "near_call", "leaf"));
@@ -106,14 +105,12 @@ static void every_direct_call_is_found_with_relocation_or_without(void **state)
 	assert_false(calls(&o.elf, "takes_address", "handler"));
 	for (size_t i = 0; i < o.elf.n_refs; i++)
 		assert_string_not_equal(o.elf.funcs[o.elf.refs[i].from].name, "alone");
-	object_deinit(&o);
 }
 
 static void code_that_is_freed_after_loading_is_left_out(void **state)
 {
-	struct object o;
+	_cleanup_(object_deinit) struct object o;
 
-	(void)state;
 	if (!object_build(&o, "/f.c", source_c, CC))
 		SKIP("a compiler for this machine code is not here");
 	assert_int_equal(func(&o.elf, "at_start"), RD_ELF_NONE);
@@ -122,7 +119,6 @@ static void code_that_is_freed_after_loading_is_left_out(void **state)
 	assert_false(o.elf.funcs[func(&o.elf, "leaf")].global);
 	for (size_t i = 0; i < o.elf.n_funcs; i++)
 		assert_true(o.elf.funcs[i].traced);
-	object_deinit(&o);
 }
 
 /* As gcc 14 and later write it: a list of places for each function, linked to its section. */
@@ -135,22 +131,19 @@ static const char places_asm[] =
 
 static void places_for_ftrace_are_read_from_every_section_that_lists_them(void **state)
 {
-	struct object o;
+	_cleanup_(object_deinit) struct object o;
 
-	(void)state;
 	if (!object_build(&o, "/f.s", places_asm, "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"))
 		SKIP("a compiler for this machine code is not here");
 	assert_true(o.elf.funcs[func(&o.elf, "one")].traced);
 	assert_true(o.elf.funcs[func(&o.elf, "two")].traced);
 	assert_false(o.elf.funcs[func(&o.elf, "none")].traced);
-	object_deinit(&o);
 }
 
 static void code_whose_symbol_was_removed_is_counted(void **state)
 {
 	struct object o;
 
-	(void)state;
 	if (!object_build(&o, "/f.s", places_asm, "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"))
 		SKIP("a compiler for this machine code is not here");
 	assert_int_equal(o.elf.unnamed, 0);
@@ -166,10 +159,9 @@ static void code_whose_symbol_was_removed_is_counted(void **state)
 static void tables_of_functions_are_read_by_offset(void **state)
 {
 	const struct rd_elf_sym *table = NULL, *other = NULL, *plain = NULL;
-	struct object o;
+	_cleanup_(object_deinit) struct object o;
 	size_t first;
 
-	(void)state;
 	if (!object_build(&o, "/f.c", source_c, CC))
 		SKIP("a compiler for this machine code is not here");
 	for (size_t i = 0; i < o.elf.n_objects; i++) {
@@ -189,7 +181,6 @@ static void tables_of_functions_are_read_by_offset(void **state)
 	assert_int_equal(o.elf.ptrs[first].to, func(&o.elf, "tail_call"));
 	assert_string_equal(o.elf.ptrs[first + 1].extern_name, "outside");
 	assert_int_equal(rd_elf_object_ptrs(&o.elf, plain, &first), 0);
-	object_deinit(&o);
 }
 
 /* x86 by hand: calls to neighbours, a conditional tail call, a short one, bytes that only look like a call, a call into
@@ -212,9 +203,8 @@ static const char x86_asm[] =
 
 static void calls_of_x86_are_told_from_bytes_that_look_like_one(void **state)
 {
-	struct object o;
+	_cleanup_(object_deinit) struct object o;
 
-	(void)state;
 	if (!object_build(&o, "/f.s", x86_asm, "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"))
 		SKIP("a compiler for this machine code is not here");
 	assert_true(calls(&o.elf, "near", "leaf"));
@@ -226,7 +216,6 @@ static void calls_of_x86_are_told_from_bytes_that_look_like_one(void **state)
 	assert_true(calls(&o.elf, "padded", "leaf"));
 	assert_true(calls(&o.elf, "padded", "padded.cold"));
 	assert_true(calls(&o.elf, "padded.cold", "far"));
-	object_deinit(&o);
 }
 
 static const char arm64_asm[] = ".text\n"
@@ -243,10 +232,9 @@ static const char arm64_asm[] = ".text\n"
 
 static void arm64_calls_are_found_with_relocation_or_without(void **state)
 {
-	struct object o;
+	_cleanup_(object_deinit) struct object o;
 	size_t first;
 
-	(void)state;
 	if (!object_build(&o, "/f.s", arm64_asm, "clang --target=aarch64-linux-gnu -c -o o f.s 2>/dev/null"))
 		SKIP("a compiler for this machine code is not here");
 	assert_int_equal(o.elf.machine, EM_AARCH64);
@@ -260,7 +248,6 @@ static void arm64_calls_are_found_with_relocation_or_without(void **state)
 	assert_int_equal(o.elf.n_objects, 1);
 	assert_int_equal(rd_elf_object_ptrs(&o.elf, &o.elf.objects[0], &first), 2);
 	assert_int_equal(o.elf.ptrs[first].to, func(&o.elf, "near"));
-	object_deinit(&o);
 }
 
 /* Whether the function has exactly these errnos as constants; ends with 0. */
@@ -332,13 +319,11 @@ static void assert_compiled_errnos(const struct rd_elf *elf)
 
 static void errnos_are_found_in_what_the_compiler_makes_of_conditions(void **state)
 {
-	struct object o;
+	_cleanup_(object_deinit) struct object o;
 
-	(void)state;
 	if (!object_build(&o, "/f.c", errnos_c, CC))
 		SKIP("a compiler for this machine code is not here");
 	assert_compiled_errnos(&o.elf);
-	object_deinit(&o);
 }
 
 static void errnos_are_found_for_each_machine_and_level_of_optimisation(void **state)
@@ -347,7 +332,6 @@ static void errnos_are_found_for_each_machine_and_level_of_optimisation(void **s
 	static const char *const levels[] = { "-O2", "-Os", "-O3" };
 	bool tried = false;
 
-	(void)state;
 	for (size_t t = 0; t < RD_ARRAY_SIZE(targets); t++)
 		for (size_t l = 0; l < RD_ARRAY_SIZE(levels); l++) {
 			char command[160];
@@ -386,9 +370,8 @@ static const char errnos_x86[] =
 
 static void errnos_of_x86_stand_in_each_form_of_an_instruction(void **state)
 {
-	struct object o;
+	_cleanup_(object_deinit) struct object o;
 
-	(void)state;
 	if (!object_build(&o, "/f.s", errnos_x86, "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"))
 		SKIP("a compiler for this machine code is not here");
 	ASSERT_ERRNOS(&o.elf, "wide", 22, 0);
@@ -403,7 +386,6 @@ static void errnos_of_x86_stand_in_each_form_of_an_instruction(void **state)
 	ASSERT_ERRNOS(&o.elf, "none", 0);
 	ASSERT_ERRNOS(&o.elf, "relocated", 0);
 	ASSERT_ERRNOS(&o.elf, "behind", 0);
-	object_deinit(&o);
 }
 
 static const char errnos_arm64[] =
@@ -424,9 +406,8 @@ static const char errnos_arm64[] =
 
 static void errnos_of_arm64_are_moved_inverted_and_masked(void **state)
 {
-	struct object o;
+	_cleanup_(object_deinit) struct object o;
 
-	(void)state;
 	if (!object_build(&o, "/f.s", errnos_arm64, "clang --target=aarch64-linux-gnu -c -o o f.s 2>/dev/null"))
 		SKIP("a compiler for this machine code is not here");
 	ASSERT_ERRNOS(&o.elf, "narrow", 22, 0);
@@ -442,7 +423,6 @@ static void errnos_of_arm64_are_moved_inverted_and_masked(void **state)
 	assert_false(o.elf.funcs[func(&o.elf, "direct")].indirect);
 	assert_true(o.elf.funcs[func(&o.elf, "indirect")].indirect);
 	assert_false(o.elf.funcs[func(&o.elf, "none")].indirect);
-	object_deinit(&o);
 }
 
 static const char pointers_x86[] =
@@ -463,15 +443,13 @@ static void calls_through_pointers_are_noticed_with_retpolines_or_without(void *
 		bool indirect;
 	} cases[] = { { "low", true },	 { "high", true },   { "thunk", true },	 { "tail", true },
 		      { "array", true }, { "leave", false }, { "direct", false } };
-	struct object o;
+	_cleanup_(object_deinit) struct object o;
 
-	(void)state;
 	if (!object_build(&o, "/f.s", pointers_x86, "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"))
 		SKIP("a compiler for this machine code is not here");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
 		if (o.elf.funcs[func(&o.elf, cases[i].name)].indirect != cases[i].indirect)
 			fail_msg("%s", cases[i].name);
-	object_deinit(&o);
 }
 
 static void a_build_id_is_read_from_the_file_and_from_the_note_alone(void **state)
@@ -480,9 +458,8 @@ static void a_build_id_is_read_from_the_file_and_from_the_note_alone(void **stat
 					 0, 0, 5, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0,   9,	8, 7, 6, 5, 0, 0, 0 };
 	const uint8_t *id;
 	size_t size = 0;
-	struct object o;
+	_cleanup_(object_deinit) struct object o;
 
-	(void)state;
 	id = rd_elf_note_build_id(notes, sizeof(notes), &size);
 	assert_non_null(id);
 	assert_int_equal(size, 5);
@@ -496,13 +473,12 @@ static void a_build_id_is_read_from_the_file_and_from_the_note_alone(void **stat
 		SKIP("a compiler for this machine code is not here");
 	assert_non_null(rd_elf_build_id(&o.elf, &size));
 	assert_int_equal(size, 20);
-	object_deinit(&o);
 }
 
 /* Exactly as many bytes as there are, so that a sanitizer sees each one too many. */
 static void try_bytes(const uint8_t *data, size_t size)
 {
-	uint8_t *copy = malloc(size ? size : 1);
+	_cleanup_free_ uint8_t *copy = malloc(size ? size : 1);
 	struct rd_elf elf;
 	size_t first, id;
 
@@ -516,16 +492,14 @@ static void try_bytes(const uint8_t *data, size_t size)
 			rd_elf_object_ptrs(&elf, &elf.objects[i], &first);
 		rd_elf_deinit(&elf);
 	}
-	free(copy);
 }
 
 static void damaged_files_are_refused_or_read_without_harm(void **state)
 {
 	static const uint8_t values[] = { 0x00, 0x7f, 0x80, 0xff };
-	struct object o;
+	_cleanup_(object_deinit) struct object o;
 	uint64_t shoff;
 
-	(void)state;
 	if (!object_build(&o, "/f.c", source_c, CC))
 		SKIP("a compiler for this machine code is not here");
 	for (size_t n = 0; n < o.bytes.size; n += n < 128 ? 1 : 37)
@@ -540,7 +514,6 @@ static void damaged_files_are_refused_or_read_without_harm(void **state)
 			try_bytes(o.bytes.data, o.bytes.size);
 			o.bytes.data[at] = old;
 		}
-	object_deinit(&o);
 }
 
 static void files_of_other_kinds_are_refused(void **state)
@@ -550,7 +523,6 @@ static void files_of_other_kinds_are_refused(void **state)
 	struct rd_elf elf;
 	Elf64_Ehdr eh = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS32, ELFDATA2LSB, 1 }, .e_type = ET_REL };
 
-	(void)state;
 	assert_int_equal(rd_elf_init(&elf, text, sizeof(text), &err), -EBADMSG);
 	assert_int_equal(rd_elf_init(&elf, text, 0, &err), -EBADMSG);
 	assert_int_equal(rd_elf_init(&elf, &eh, sizeof(eh), &err), -EBADMSG);

@@ -93,9 +93,8 @@ static void a_subject_is_of_the_device_it_names_alone(void **state)
 		{ "GPU0", -1 },
 		{ "3 more", -1 },
 	};
-	struct rd_host host = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 
-	(void)state;
 	make(&host);
 	assert_int_equal(rd_subject_ibdev(&host, NULL), -1);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
@@ -108,23 +107,20 @@ static void a_subject_is_of_the_device_it_names_alone(void **state)
 	free(host.netdevs[rd_host_find_netdev(&host, "eth3")].master);
 	host.netdevs[rd_host_find_netdev(&host, "eth3")].master = NULL;
 	assert_int_equal(rd_subject_ibdev(&host, "bond0"), ONE);
-	rd_host_deinit(&host);
 }
 
 /* As a crafted bundle may have it. */
 static void functions_that_name_each_other_as_physical_do_not_loop(void **state)
 {
-	struct rd_host host = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	int a, b;
 
-	(void)state;
 	make(&host);
 	a = made_bridge(&host, "0000:60:00.0", -1, "pci0000:60", 0);
 	b = made_bridge(&host, "0000:60:00.1", -1, "pci0000:60", 0);
 	host.pcis[a].pf = b;
 	host.pcis[b].pf = a;
 	assert_int_equal(rd_subject_ibdev(&host, "0000:60:00.0"), -1);
-	rd_host_deinit(&host);
 }
 
 static void add(struct rd_findings *findings, const char *id, const char *subject, const char *observed)
@@ -175,7 +171,6 @@ static const char *of(const char *devices)
 
 static void findings_about_other_devices_are_hidden(void **state)
 {
-	(void)state;
 	assert_string_equal(of("mlx5_1"), "host mlx5_1/1 bond0 eth1");
 	assert_string_equal(of("mlx5_10"), "host mlx5_10/1 bond0 eth1");
 	assert_string_equal(of("mlx5_10,mlx5_1/1"), "host mlx5_1/1 mlx5_10/1 bond0 eth1");
@@ -196,7 +191,6 @@ static void what_caused_the_findings_of_a_device_stays(void **state)
 	struct rd_findings findings = { 0 };
 	size_t n;
 
-	(void)state;
 	add(&findings, "subnet", "mlx5_2/1", "in one subnet with mlx5_1/1");
 	add(&findings, "subnet", "mlx5_10/1", "in one subnet with mlx5_2/1");
 	assert_string_equal(shown("mlx5_2", &findings, &n), "mlx5_2/1");
@@ -225,7 +219,6 @@ static void what_a_fault_causes_for_a_bridge_is_hidden_with_it(void **state)
 		{ "not in the list", "mlx5_1", "0000:0f:00.0" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		struct rd_findings findings = { 0 };
 		struct rd_finding none = { .id = "cause", .subject = (char *)"nothing" };
@@ -245,10 +238,9 @@ static void a_name_that_is_none_is_an_error(void **state)
 	static const char *const names[] = { "mlx5_9",	"mlx5_0,mlx5_9", "mlx5_0/2",	"",
 					     "mlx5_0,", "bond0",	 "0000:0f:00.0" };
 	struct rd_selection selection;
-	struct rd_host host = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	struct rd_err err = { 0 };
 
-	(void)state;
 	make(&host);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++) {
 		if (rd_selection_make(&host, names[i], &selection, &err) != -ENODEV)
@@ -260,7 +252,6 @@ static void a_name_that_is_none_is_an_error(void **state)
 	assert_true(rd_selection_has_ibdev(&selection, SECOND) && rd_selection_has_port(&selection, TENTH));
 	assert_false(rd_selection_has_ibdev(&selection, FIRST) || rd_selection_has_port(&selection, ONE));
 	rd_selection_deinit(&selection);
-	rd_host_deinit(&host);
 }
 
 int main(void)

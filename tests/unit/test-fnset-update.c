@@ -125,7 +125,6 @@ static void a_driver_that_is_added_gets_ids_behind_all_others(void **state)
 {
 	struct rd_fnset set = { 0 }, newer = { 0 };
 
-	(void)state;
 	fill(&set, 11, false);
 	for (size_t i = 0; i < set.n_fns; i++)
 		set.fns[i].backend = RD_BACKEND_FEXIT + i;
@@ -155,7 +154,6 @@ static void roots_and_calls_follow_their_functions(void **state)
 {
 	struct rd_fnset set = { 0 }, newer = { 0 };
 
-	(void)state;
 	fill(&set, 11, false);
 	fill(&newer, 11, true);
 	/* In the newer set, what calls newd_create precedes it; in the set it is behind driver_modify. */
@@ -176,7 +174,6 @@ static void a_driver_that_is_loaded_again_has_other_functions(void **state)
 {
 	struct rd_fnset set = { 0 }, newer = { 0 };
 
-	(void)state;
 	fill(&set, 11, false);
 	set.fns[2].backend = RD_BACKEND_KPROBE;
 	fill(&newer, 13, false);
@@ -210,7 +207,6 @@ static void a_driver_that_is_unloaded_is_not_selected_and_may_return(void **stat
 {
 	struct rd_fnset set = { 0 }, without = { 0 }, with = { 0 };
 
-	(void)state;
 	fill(&set, 11, false);
 	fill(&without, 0, false);
 	update(&set, &without);
@@ -233,7 +229,6 @@ static void a_new_function_of_a_known_module_and_one_that_is_no_longer_selected(
 	struct rd_fnset set = { 0 }, newer = { 0 };
 	uint32_t more;
 
-	(void)state;
 	fill(&set, 11, false);
 	set.fns[1].rule = RD_RULE_SELECTED;
 	fill(&newer, 11, false);
@@ -264,9 +259,8 @@ static void a_new_function_of_a_known_module_and_one_that_is_no_longer_selected(
 
 static void many_modules_one_after_the_other(void **state)
 {
-	struct rd_fnset set = { 0 };
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 };
 
-	(void)state;
 	fill(&set, 1, false);
 	for (uint64_t instance = 2; instance < 40; instance++) {
 		struct rd_fnset newer = { 0 };
@@ -281,14 +275,12 @@ static void many_modules_one_after_the_other(void **state)
 		assert_int_equal(set.fns[i].selected, set.fns[i].module == 0 ||
 							      set.modules[set.fns[i].module].instance == 39 ||
 							      !strcmp(set.modules[set.fns[i].module].name, "newd"));
-	rd_fnset_deinit(&set);
 }
 
 static void an_empty_set_takes_over_everything(void **state)
 {
 	struct rd_fnset set = { 0 }, newer = { 0 }, nothing = { 0 };
 
-	(void)state;
 	fill(&newer, 11, true);
 	update(&set, &newer);
 	assert_int_equal(set.n_fns, 5);
@@ -302,9 +294,8 @@ static void an_empty_set_takes_over_everything(void **state)
 
 static void a_module_is_known_by_name_and_instance(void **state)
 {
-	struct rd_fnset set = { 0 };
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 };
 
-	(void)state;
 	assert_int_equal(rd_fnset_module(&set, "ib_core", 10), -1);
 	fill(&set, 11, false);
 	add_module(&set, "driver", 13);
@@ -317,7 +308,6 @@ static void a_module_is_known_by_name_and_instance(void **state)
 	assert_int_equal(rd_fnset_module(&set, "ib_cor", 10), -1);
 	/* Unknown, and unknown again. */
 	assert_int_equal(rd_fnset_module(&set, "hidden", 0), 3);
-	rd_fnset_deinit(&set);
 }
 
 int main(void)

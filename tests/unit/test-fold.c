@@ -69,9 +69,8 @@ static const char *cause_of(const struct place *at, const char *id, const char *
 
 static void what_follows_is_folded_below_its_own_cause(void **state)
 {
-	struct place at = { 0 };
+	_cleanup_(done) struct place at = { 0 };
 
-	(void)state;
 	make(&at);
 	say(&at, "gid-usable", RD_SEV_CRITICAL, "mlx5_0/1");
 	say(&at, "gid-usable", RD_SEV_CRITICAL, "mlx5_10/1");
@@ -89,14 +88,12 @@ static void what_follows_is_folded_below_its_own_cause(void **state)
 	assert_string_equal(cause_of(&at, "port-state", "mlx5_1/1"), "");
 	assert_int_equal(rd_findings_count(&at.findings, RD_SEV_CRITICAL), 3);
 	assert_int_equal(rd_findings_worst(&at.findings), RD_SEV_CRITICAL);
-	done(&at);
 }
 
 static void a_chain_ends_at_what_stands_by_itself(void **state)
 {
-	struct place at = { 0 };
+	_cleanup_(done) struct place at = { 0 };
 
-	(void)state;
 	make(&at);
 	say(&at, "link-layer-uniform", RD_SEV_WARNING, "mlx5_1/1");
 	say(&at, "port-state", RD_SEV_CRITICAL, "mlx5_1/1");
@@ -108,16 +105,14 @@ static void a_chain_ends_at_what_stands_by_itself(void **state)
 	/* A cause counts as much as the worst that follows from it. */
 	assert_string_equal(at.findings.v[0].id, "link-layer-uniform");
 	assert_int_equal(rd_findings_worst(&at.findings), RD_SEV_CRITICAL);
-	done(&at);
 }
 
 /* Each by its own, and without comparing all with all objects of the host: that would take minutes. */
 static void thousands_of_devices_are_folded_in_a_moment(void **state)
 {
 	enum { MANY = 2000 };
-	struct place at = { 0 };
+	_cleanup_(done) struct place at = { 0 };
 
-	(void)state;
 	for (unsigned n = 0; n < MANY; n++) {
 		char name[16], addr[24], port[24];
 
@@ -133,14 +128,12 @@ static void thousands_of_devices_are_folded_in_a_moment(void **state)
 	assert_string_equal(cause_of(&at, "gid-usable", "mlx5_1/1"), "port-state mlx5_1/1");
 	assert_string_equal(cause_of(&at, "gid-usable", "mlx5_1999/1"), "port-state mlx5_1999/1");
 	assert_int_equal(rd_findings_count(&at.findings, RD_SEV_CRITICAL), MANY);
-	done(&at);
 }
 
 static void a_bridge_explains_what_hangs_below_it(void **state)
 {
-	struct place at = { 0 };
+	_cleanup_(done) struct place at = { 0 };
 
-	(void)state;
 	make(&at);
 	say(&at, "pcie-link-width", RD_SEV_CRITICAL, at.host.pcis[0].addr);
 	say(&at, "pcie-bandwidth", RD_SEV_WARNING, "0000:18:00.0");
@@ -152,21 +145,18 @@ static void a_bridge_explains_what_hangs_below_it(void **state)
 	assert_string_equal(cause_of(&at, "pcie-bandwidth", "0000:28:00.0"), "");
 	/* The NIC without a driver is on the other node. */
 	assert_string_equal(cause_of(&at, "gpu-nic-socket", "mlx5_10"), "");
-	done(&at);
 }
 
 static void nothing_follows_from_what_is_well(void **state)
 {
-	struct place at = { 0 };
+	_cleanup_(done) struct place at = { 0 };
 
-	(void)state;
 	make(&at);
 	say(&at, "port-state", RD_SEV_NOTE, "mlx5_0/1");
 	say(&at, "gid-usable", RD_SEV_CRITICAL, "mlx5_0/1");
 	rd_diagnose(&at.host, NULL, 0, &at.findings);
 	assert_string_equal(cause_of(&at, "gid-usable", "mlx5_0/1"), "");
 	assert_string_equal(at.findings.v[0].id, "gid-usable");
-	done(&at);
 }
 
 /* 2026-11-22. */
@@ -181,9 +171,8 @@ static void take_profile(struct place *at, const char *text)
 
 static void what_a_profile_ignores_is_muted_with_what_follows(void **state)
 {
-	struct place at = { 0 };
+	_cleanup_(done) struct place at = { 0 };
 
-	(void)state;
 	make(&at);
 	take_profile(&at, "ignore = port-state@mlx5_0/1 until 2026-11-22 cable ordered\n"
 			  "ignore = link-downed until 2026-11-21 was looked at\n");
@@ -201,30 +190,26 @@ static void what_a_profile_ignores_is_muted_with_what_follows(void **state)
 	assert_string_equal(at.findings.v[3].muted, "until 2026-11-22: cable ordered");
 	assert_string_equal(at.findings.v[4].muted, "until 2026-11-22: cable ordered");
 	assert_int_equal(rd_findings_count(&at.findings, RD_SEV_CRITICAL), 1);
-	done(&at);
 }
 
 static void what_is_muted_counts_for_nothing(void **state)
 {
-	struct place at = { 0 };
+	_cleanup_(done) struct place at = { 0 };
 
-	(void)state;
 	make(&at);
 	take_profile(&at, "ignore = port-state until 2026-12-31 rack is being cabled\n");
 	say(&at, "port-state", RD_SEV_CRITICAL, "mlx5_0/1");
 	rd_diagnose(&at.host, &at.profile, TODAY, &at.findings);
 	assert_int_equal(rd_findings_worst(&at.findings), RD_SEV_SKIP);
-	done(&at);
 }
 
 /* 4096 bytes of it at most, of which the last say how many there were; no character of UTF-8 is cut in two. */
 static void a_long_text_is_cut_and_says_how_long_it_was(void **state)
 {
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	struct rd_finding finding = { .id = "x", .subject = strdup("s"), .observed = calloc(1, 10001) };
 	const char *end;
 
-	(void)state;
 	for (size_t i = 0; i < 5000; i++)
 		memcpy(finding.observed + 2 * i, "\xc3\xa4", 2);
 	finding.observed[0] = finding.observed[1] = 'x';
@@ -234,7 +219,6 @@ static void a_long_text_is_cut_and_says_how_long_it_was(void **state)
 	assert_string_equal(end, "... (10000 bytes)");
 	assert_true(strlen(findings.v[0].observed) < RD_FINDING_TEXT);
 	assert_memory_equal(end - 2, "\xc3\xa4", 2);
-	rd_findings_deinit(&findings);
 }
 
 int main(void)

@@ -30,7 +30,6 @@ static void the_first_line_that_fits_wins(void **state)
 {
 	_cleanup_(rd_hints_deinit) struct rd_hints hints = { 0 };
 
-	(void)state;
 	parse("# comment\n"
 	      "\n"
 	      "ibv_reg_mr ENOMEM *umem* memlock\n"
@@ -53,7 +52,6 @@ static void a_line_that_is_no_good_is_noted_and_left_out(void **state)
 	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
 	_cleanup_(rd_hints_deinit) struct rd_hints hints = { 0 };
 
-	(void)state;
 	parse("too few words\nfour words but   \n* * * good\nx\n", &hints, &notes);
 	assert_int_equal(hints.n, 1);
 	assert_int_equal(notes.n, 3);
@@ -67,7 +65,6 @@ static void a_table_without_end_is_refused(void **state)
 	_cleanup_free_ char *many = malloc(11000 * 8 + 1);
 	struct rd_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(rd_hints_parse("hints", "", 2000000, &hints, NULL, &err), -EFBIG);
 	assert_non_null(many);
 	for (size_t i = 0; i < 11000; i++)
@@ -109,7 +106,6 @@ static void the_causes_of_enomem_are_told_apart_by_origin(void **state)
 	};
 	_cleanup_(rd_hints_deinit) struct rd_hints hints = { 0 };
 
-	(void)state;
 	load(&hints);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(causes); i++) {
 		const char *hint = find_in(&hints, causes[i].verb, ENOMEM, causes[i].origin, 2);
@@ -141,7 +137,6 @@ static void the_installed_table_knows_the_settled_cases(void **state)
 	};
 	_cleanup_(rd_hints_deinit) struct rd_hints hints = { 0 };
 
-	(void)state;
 	load(&hints);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		const char *hint = find_in(&hints, cases[i].verb, cases[i].err, cases[i].origin, cases[i].module);

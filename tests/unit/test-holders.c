@@ -20,7 +20,6 @@ static void share_of_one_processor(void **state)
 {
 	struct rd_watch w = { .max_percent = 10 };
 
-	(void)state;
 	assert_true(rd_watch_due(&w, 0));
 	assert_int_equal(step(&w, 100 * S, 5 * S, true),
 			 RD_EARLY_END_NOT); /* what was before the first look is not ours */
@@ -44,7 +43,6 @@ static void late_looks(void **state)
 {
 	struct rd_watch w = { .max_percent = 10 };
 
-	(void)state;
 	step(&w, 0, 0, true);
 	assert_int_equal(step(&w, 20 * S, 2 * S, true), RD_EARLY_END_NOT);
 	assert_float_equal(w.percent, 10, 1e-9);
@@ -55,7 +53,6 @@ static void statistics_that_come_and_go(void **state)
 {
 	struct rd_watch w = { .max_percent = 10 };
 
-	(void)state;
 	step(&w, 0, 0, false);
 	assert_int_equal(step(&w, 2 * S, 0, false), RD_EARLY_END_NOT);
 	assert_int_equal(step(&w, 4 * S, S, true), RD_EARLY_END_NOT); /* the window begins here */
@@ -69,7 +66,6 @@ static void no_limit(void **state)
 {
 	struct rd_watch w = { 0 };
 
-	(void)state;
 	assert_false(rd_watch_due(&w, S));
 	step(&w, 0, 0, true);
 	assert_int_equal(step(&w, 1000 * S, 100000 * S, true), RD_EARLY_END_NOT);
@@ -80,7 +76,6 @@ static void nobody_reads(void **state)
 {
 	struct rd_watch w = { .max_silence_ns = 300 * S, .heard_ns = 1000 * S };
 
-	(void)state;
 	assert_int_equal(rd_watch_reader(&w, 900 * S), RD_EARLY_END_NOT);
 	assert_int_equal(rd_watch_reader(&w, 1300 * S), RD_EARLY_END_NOT);
 	assert_int_equal(rd_watch_reader(&w, 1300 * S + 1), RD_EARLY_END_UNREAD);
@@ -95,7 +90,6 @@ static void records(void **state)
 	struct rd_hold_record other;
 	uint8_t longer[sizeof(record) + 64] = { 0 };
 
-	(void)state;
 	memset(record.what, 'x', sizeof(record.what));
 	memset(record.command, 'y', sizeof(record.command));
 	assert_true(rd_hold_record_read(&record, sizeof(record), &ret));
@@ -133,11 +127,10 @@ static void write_process(struct fake_host *host, int pid, const char *comm, con
 static void processes(void **state)
 {
 	_cleanup_free_ struct rd_holder_proc *v = NULL;
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 	struct rd_err err;
 	size_t n = 0;
 
-	(void)state;
 	fake_host_init(&host);
 	write_process(&host, 812, "rdmadiag-hold\n", "812 (rdmadiag-hold) S 811" REST "987654 0 0\n",
 		      "Name:\trdmadiag-hold\nNSpid:\t812\nThreads:\t1\n");
@@ -165,15 +158,13 @@ static void processes(void **state)
 	assert_int_equal(v[1].state, 'T');
 	assert_int_equal(v[2].pid, 903);
 	assert_true(v[2].exiting);
-	fake_host_deinit(&host);
 }
 
 static void run_statistics(void **state)
 {
 	struct rd_held_list list = { 0 };
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 
-	(void)state;
 	fake_host_init(&host);
 	rd_holders_run_stats(host.source, &list);
 	assert_int_not_equal(list.run_stats.known, RD_OK);
@@ -184,7 +175,6 @@ static void run_statistics(void **state)
 	fake_host_text(&host, "/proc/sys/kernel/bpf_stats_enabled", "1\n");
 	rd_holders_run_stats(host.source, &list);
 	assert_true(list.run_stats.v);
-	fake_host_deinit(&host);
 }
 
 /* A process that has taken the number of one that has ended is left alone. */
@@ -194,7 +184,6 @@ static void another_process_of_that_number(void **state)
 	struct rd_source *src = NULL;
 	struct rd_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(rd_source_live_open(NULL, &src, &err), 0);
 	assert_int_equal(rd_holders_detach(src, &held, &err), -ESRCH); /* else SIGTERM would end this test */
 	held.proc.pid = 0;

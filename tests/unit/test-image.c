@@ -72,7 +72,6 @@ static void the_largest_type_information_is_that_of_the_kernel(void **state)
 	static const uint32_t sizes[][3] = { { 16, 40, 24 }, { 40, 16, 24 }, { 16, 24, 40 } };
 	char first;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(sizes); i++) {
 		_cleanup_buf_ struct rd_buf image = { 0 };
 
@@ -92,7 +91,6 @@ static void an_image_of_another_release_is_refused(void **state)
 					       "Linux version 9.9-test", "9.9-test (gcc)" };
 	char first;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(banners); i++) {
 		_cleanup_buf_ struct rd_buf image = { 0 };
 
@@ -108,7 +106,6 @@ static void an_image_without_type_information_is_named(void **state)
 	_cleanup_buf_ struct rd_buf image = { 0 };
 	char first;
 
-	(void)state;
 	rd_buf_str(&image, BANNER);
 	assert_int_equal(btf_in(&image, &first), -ENOENT);
 	/* Only the magic, which other data may contain. */
@@ -134,7 +131,6 @@ static void damaged_type_information_is_not_taken(void **state)
 	size_t header, end;
 	char first;
 
-	(void)state;
 	make_kernel(&image);
 	header = image.len - 24 - 16 - 5;
 	end = image.len;
@@ -175,7 +171,6 @@ static void a_compressed_image_is_decompressed(void **state)
 	_cleanup_buf_ struct rd_buf image = { 0 };
 	char first;
 
-	(void)state;
 	rd_buf_add(&image, gzip, sizeof(gzip));
 	assert_int_equal(btf_in(&image, &first), 45);
 	for (image.len = sizeof(gzip) - 1; image.len > 2; image.len--)
@@ -190,7 +185,6 @@ static void the_payload_of_a_bzimage_is_decompressed(void **state)
 	} payloads[] = { { gzip, sizeof(gzip), 0 }, { xz, sizeof(xz), 4 } };
 	char first;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(payloads); i++) {
 		size_t size = payloads[i].size + payloads[i].more;
 		_cleanup_buf_ struct rd_buf image = { 0 }, payload = { 0 };
@@ -219,7 +213,6 @@ static void a_payload_outside_of_the_image_is_not_read(void **state)
 	};
 	char first;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(places); i++) {
 		_cleanup_buf_ struct rd_buf image = { 0 };
 
@@ -235,7 +228,6 @@ static void a_payload_of_an_unknown_compression_is_no_other_release(void **state
 	_cleanup_buf_ struct rd_buf image = { 0 };
 	char first;
 
-	(void)state;
 	make_bzimage(&image, lzo, sizeof(lzo), 0, sizeof(lzo));
 	assert_int_equal(btf_in(&image, &first), -EBADMSG);
 }
@@ -246,7 +238,6 @@ static void an_old_or_unknown_header_is_searched_as_it_is(void **state)
 	_cleanup_buf_ struct rd_buf image = { 0 }, kernel = { 0 };
 	char first;
 
-	(void)state;
 	make_kernel(&kernel);
 	make_bzimage(&image, kernel.data, kernel.len, 0, 3);
 	image.data[0x206] = 7;

@@ -109,9 +109,8 @@ static void fail_twice(struct made_up *m, int first, bool branch, int second)
 static void of_two_failures_the_first_that_was_returned_is_the_origin(void **state)
 {
 	uint32_t calls[] = { CALLEE, LAST };
-	struct made_up m;
+	_cleanup_(end) struct made_up m;
 
-	(void)state;
 	make(&m, EINVAL);
 	m.fns[ORIGIN].calls = calls;
 	m.fns[ORIGIN].n_calls = 2;
@@ -138,14 +137,12 @@ static void of_two_failures_the_first_that_was_returned_is_the_origin(void **sta
 	assert_int_equal(m.event.origin, DEEPER);
 	assert_int_not_equal(m.event.rival.known, RD_OK);
 	assert_int_equal(m.event.n_chain, 3);
-	end(&m);
 }
 
 static void a_failure_of_another_call_is_left_out(void **state)
 {
-	struct made_up m;
+	_cleanup_(end) struct made_up m;
 
-	(void)state;
 	make(&m, EADDRINUSE);
 	assert_int_equal(links_after(&m, CALLEE), 2);
 	assert_int_equal(m.event.origin, CALLEE);
@@ -164,15 +161,13 @@ static void a_failure_of_another_call_is_left_out(void **state)
 	assert_int_equal(links_after(&m, MEMBER), 2);
 	m.fns[CALLEE].backend = RD_BACKEND_FEXIT; /* it may have kept an error for later */
 	assert_int_equal(links_after(&m, MEMBER), 2);
-	end(&m);
 }
 
 /* The handler of INVOKE_WRITE calls the function of a command through a table. */
 static void the_function_of_a_carried_command(void **state)
 {
-	struct made_up m;
+	_cleanup_(end) struct made_up m;
 
-	(void)state;
 	make(&m, ENOENT);
 	m.fns[ORIGIN].name = (char *)"ib_uverbs_handler_UVERBS_METHOD_INVOKE_WRITE";
 	m.fns[MEMBER].name = (char *)"ib_uverbs_req_notify_cq";
@@ -189,14 +184,12 @@ static void the_function_of_a_carried_command(void **state)
 	m.event.method = (char *)"INVOKE_WRITE:REQ_NOTIFY_CQ";
 	m.fns[MEMBER].backend = RD_BACKEND_FEXIT;
 	assert_exact(&m);
-	end(&m);
 }
 
 static void an_origin_whose_callees_do_not_know_the_errno_is_exact(void **state)
 {
-	struct made_up m;
+	_cleanup_(end) struct made_up m;
 
-	(void)state;
 	make(&m, EINVAL);
 	has_errno(&m.fns[ORIGIN], EINVAL);
 	has_errno(&m.fns[CALLEE], ENOMEM);
@@ -205,7 +198,6 @@ static void an_origin_whose_callees_do_not_know_the_errno_is_exact(void **state)
 	/* A function that calls nothing. */
 	m.event.origin = LAST;
 	assert_exact(&m);
-	end(&m);
 }
 
 static void a_callee_that_contains_the_errno_may_be_the_origin(void **state)
@@ -213,7 +205,6 @@ static void a_callee_that_contains_the_errno_may_be_the_origin(void **state)
 	static const int errnos[] = { 1, EINVAL, 63, 64, ENOTSUP, 127, 128, 191 };
 	struct made_up m;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(errnos); i++) {
 		make(&m, errnos[i]);
 		assert_exact(&m);
@@ -232,9 +223,8 @@ static void a_callee_that_contains_the_errno_may_be_the_origin(void **state)
 
 static void a_callee_may_pass_on_what_functions_below_it_return(void **state)
 {
-	struct made_up m;
+	_cleanup_(end) struct made_up m;
 
-	(void)state;
 	make(&m, EINVAL);
 	has_errno(&m.fns[LAST], EINVAL);
 	assert_below(&m);
@@ -244,41 +234,35 @@ static void a_callee_may_pass_on_what_functions_below_it_return(void **state)
 	m.fns[DEEPER].backend = RD_BACKEND_NONE;
 	m.fns[CALLEE].backend = RD_BACKEND_KPROBE;
 	assert_exact(&m);
-	end(&m);
 }
 
 static void functions_that_call_each_other_are_looked_at_once(void **state)
 {
-	struct made_up m;
+	_cleanup_(end) struct made_up m;
 	uint32_t back[] = { CALLEE, DEEPER, LAST };
 
-	(void)state;
 	make(&m, EINVAL);
 	m.fns[LAST].calls = back;
 	m.fns[LAST].n_calls = 3;
 	assert_exact(&m);
 	has_errno(&m.fns[DEEPER], EINVAL);
 	assert_below(&m);
-	end(&m);
 }
 
 static void a_kernel_function_may_return_any_errno(void **state)
 {
-	struct made_up m;
+	_cleanup_(end) struct made_up m;
 
-	(void)state;
 	make(&m, EINVAL);
 	m.fns[DEEPER].outside = true;
 	assert_below(&m);
-	end(&m);
 }
 
 /* What a driver calls through pointers is traced or left out on its own account. */
 static void a_callback_of_the_core_may_return_any_errno_but_not_one_of_a_driver(void **state)
 {
-	struct made_up m;
+	_cleanup_(end) struct made_up m;
 
-	(void)state;
 	make(&m, EINVAL);
 	m.fns[DEEPER].indirect = true;
 	assert_exact(&m);
@@ -286,7 +270,6 @@ static void a_callback_of_the_core_may_return_any_errno_but_not_one_of_a_driver(
 	assert_below(&m);
 	m.fns[DEEPER].module = VENDOR;
 	assert_below(&m);
-	end(&m);
 }
 
 static void functions_that_return_no_errno_of_a_call_are_never_the_origin(void **state)
@@ -301,7 +284,6 @@ static void functions_that_return_no_errno_of_a_call_are_never_the_origin(void *
 	};
 	struct made_up m;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(rules); i++) {
 		make(&m, EINVAL);
 		has_errno(&m.fns[CALLEE], EINVAL);
@@ -341,9 +323,8 @@ static void a_function_that_cleans_up_is_the_origin_only_in_calls_that_destroy(v
 		{ "INVOKE_WRITE:EX_DESTROY_WQ", true },
 		{ "DESTROY_ID", true },
 	};
-	struct made_up m;
+	_cleanup_(end) struct made_up m;
 
-	(void)state;
 	make(&m, EBUSY);
 	has_errno(&m.fns[CALLEE], EBUSY);
 	m.fns[CALLEE].rule = RD_RULE_CLEANUP;
@@ -356,14 +337,12 @@ static void a_function_that_cleans_up_is_the_origin_only_in_calls_that_destroy(v
 	/* A call whose name is unknown. */
 	m.event.method = NULL;
 	assert_exact(&m);
-	end(&m);
 }
 
 static void a_task_of_the_data_path_returns_its_errors_to_no_caller(void **state)
 {
-	struct made_up m;
+	_cleanup_(end) struct made_up m;
 
-	(void)state;
 	make(&m, EINVAL);
 	has_errno(&m.fns[CALLEE], EINVAL);
 	m.fns[CALLEE].rule = RD_RULE_DATA_PATH;
@@ -373,7 +352,6 @@ static void a_task_of_the_data_path_returns_its_errors_to_no_caller(void **state
 	/* Other members are called by verbs. */
 	m.fns[CALLEE].rule = RD_RULE_QUERY;
 	assert_below(&m);
-	end(&m);
 }
 
 static void a_lookup_is_not_the_origin_when_every_object_was_found(void **state)
@@ -383,7 +361,6 @@ static void a_lookup_is_not_the_origin_when_every_object_was_found(void **state)
 	struct rd_moment_handle *h;
 	struct made_up m;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lookups); i++) {
 		make(&m, EINVAL);
 		h = m.event.moment.handles;
@@ -409,9 +386,8 @@ static void a_lookup_is_not_the_origin_when_every_object_was_found(void **state)
 
 static void without_a_call_graph_no_origin_is_exact(void **state)
 {
-	struct made_up m;
+	_cleanup_(end) struct made_up m;
 
-	(void)state;
 	make(&m, EINVAL);
 	m.fns[ORIGIN].calls_known = false;
 	m.fns[ORIGIN].n_calls = 0;
@@ -423,14 +399,12 @@ static void without_a_call_graph_no_origin_is_exact(void **state)
 	m.fns[ORIGIN].n_calls = 1;
 	m.fns[CALLEE].calls_known = false;
 	assert_below(&m);
-	end(&m);
 }
 
 static void an_unknown_origin_is_not_exact(void **state)
 {
-	struct made_up m;
+	_cleanup_(end) struct made_up m;
 
-	(void)state;
 	make(&m, EINVAL);
 	has_errno(&m.fns[CALLEE], EINVAL);
 	for (int origin = -1; origin <= N_FNS; origin += N_FNS + 1) {
@@ -441,15 +415,13 @@ static void an_unknown_origin_is_not_exact(void **state)
 		assert_false(m.event.origin_exact);
 		assert_int_equal(m.event.n_below, 0);
 	}
-	end(&m);
 }
 
 static void only_those_of_several_callees_that_may_are_named(void **state)
 {
 	uint32_t calls[] = { CALLEE, DEEPER, LAST, MEMBER };
-	struct made_up m;
+	_cleanup_(end) struct made_up m;
 
-	(void)state;
 	make(&m, EINVAL);
 	m.fns[ORIGIN].calls = calls;
 	m.fns[ORIGIN].n_calls = 4;
@@ -465,14 +437,12 @@ static void only_those_of_several_callees_that_may_are_named(void **state)
 	/* Once more, of the same event. */
 	rd_origin_judge(&m.event, &m.set);
 	assert_int_equal(m.event.n_below, 2);
-	end(&m);
 }
 
 static void what_may_be_below_is_traced_the_next_time(void **state)
 {
-	struct made_up m;
+	_cleanup_(end) struct made_up m;
 
-	(void)state;
 	make(&m, EINVAL);
 	has_errno(&m.fns[LAST], EINVAL);
 	judge(&m);
@@ -495,14 +465,12 @@ static void what_may_be_below_is_traced_the_next_time(void **state)
 	m.fns[DEEPER].rule = RD_RULE_CLEANUP;
 	assert_int_equal(rd_origin_deepen(&m.event, &m.set, m.add), 0);
 	assert_true(!m.add[DEEPER] && !m.add[LAST]);
-	end(&m);
 }
 
 static void an_exact_origin_needs_no_further_hooks(void **state)
 {
-	struct made_up m;
+	_cleanup_(end) struct made_up m;
 
-	(void)state;
 	make(&m, EINVAL);
 	m.fns[MEMBER].module = CORE;
 	m.fns[MEMBER].member = true;
@@ -510,7 +478,6 @@ static void an_exact_origin_needs_no_further_hooks(void **state)
 	assert_int_equal(rd_origin_deepen(&m.event, &m.set, m.add), 0);
 	for (size_t i = 0; i < N_FNS; i++)
 		assert_false(m.add[i]);
-	end(&m);
 }
 
 static void callbacks_that_no_call_leads_to_are_traced_as_well(void **state)
@@ -528,7 +495,6 @@ static void callbacks_that_no_call_leads_to_are_traced_as_well(void **state)
 		{ VENDOR, RD_RULE_CLEANUP, "QP_DESTROY", false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		struct made_up m;
 

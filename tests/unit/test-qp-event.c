@@ -16,14 +16,12 @@ static struct fake_host host;
 
 static int setup(void **state)
 {
-	(void)state;
 	fake_host_init(&host);
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	fake_host_deinit(&host);
 	return 0;
 }
@@ -74,9 +72,8 @@ static int decode(const void *data, size_t size, struct rd_qp_event *ev)
 static void a_transition_says_what_it_set(void **state)
 {
 	struct rd_qp_rec rec = to_rtr();
-	struct rd_qp_event ev;
+	_cleanup_(rd_qp_event_deinit) struct rd_qp_event ev;
 
-	(void)state;
 	assert_int_equal(decode(&rec, sizeof(rec), &ev), 0);
 	assert_int_equal(ev.what, RD_QP_MODIFIED);
 	assert_int_equal(ev.state.v, RD_QPS_RTR);
@@ -85,15 +82,13 @@ static void a_transition_says_what_it_set(void **state)
 	assert_true(ev.seen.has_dgid);
 	assert_int_equal(ev.dlid.known, RD_ABSENT); /* of RoCE that is no LID */
 	assert_int_equal(ev.seen.timeout.known, RD_ABSENT);
-	rd_qp_event_deinit(&ev);
 }
 
 static void a_path_within_a_subnet_has_no_gid(void **state)
 {
 	struct rd_qp_rec rec = to_rtr();
-	struct rd_qp_event ev;
+	_cleanup_(rd_qp_event_deinit) struct rd_qp_event ev;
 
-	(void)state;
 	set(&rec, RD_QPA_AH_TYPE, 1);
 	set(&rec, RD_QPA_AH_FLAGS, 0);
 	rec.dlid = 7;
@@ -101,15 +96,13 @@ static void a_path_within_a_subnet_has_no_gid(void **state)
 	assert_int_equal(ev.dlid.v, 7);
 	assert_false(ev.seen.has_dgid);
 	assert_int_equal(ev.seen.flow_label.known, RD_ABSENT);
-	rd_qp_event_deinit(&ev);
 }
 
 static void what_makes_no_sense_is_refused_or_unknown(void **state)
 {
 	struct rd_qp_rec rec = to_rtr();
-	struct rd_qp_event ev;
+	_cleanup_(rd_qp_event_deinit) struct rd_qp_event ev;
 
-	(void)state;
 	assert_int_equal(decode(&rec, sizeof(rec) - 1, &ev), -EBADMSG);
 	rec.role = RD_QP_ROLE_COUNT;
 	assert_int_equal(decode(&rec, sizeof(rec), &ev), -EBADMSG);
@@ -126,7 +119,6 @@ static void what_makes_no_sense_is_refused_or_unknown(void **state)
 	assert_int_equal(ev.seen.path_mtu.known, RD_ABSENT);
 	assert_int_equal(strlen(ev.comm), sizeof(ev.comm) - 1);
 	assert_int_equal(strlen(ev.ibdev), sizeof(ev.ibdev) - 1);
-	rd_qp_event_deinit(&ev);
 }
 
 static void says(const struct rd_qp_event *ev, const char *words)
@@ -145,9 +137,8 @@ static void says(const struct rd_qp_event *ev, const char *words)
 static void events_read_as_sentences(void **state)
 {
 	struct rd_qp_rec rec = to_rtr();
-	struct rd_qp_event ev;
+	_cleanup_(rd_qp_event_deinit) struct rd_qp_event ev;
 
-	(void)state;
 	memcpy(rec.comm, "a\033[31mb", 8);
 	assert_int_equal(decode(&rec, sizeof(rec), &ev), 0);
 	RD_SET(ev.before, RD_QPS_INIT);
@@ -164,7 +155,6 @@ static void events_read_as_sentences(void **state)
 	says(&ev, "event QP_ACCESS_ERR");
 	RD_SET(ev.code, 4711);
 	says(&ev, "event 4711");
-	rd_qp_event_deinit(&ev);
 }
 
 int main(void)

@@ -122,7 +122,6 @@ static void each_driver(void **state)
 		{ 18, RD_QPT_RC, RD_QPS_RTS, "" }, /* siw */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cells); i++) {
 		static const struct rd_qp_context none;
 		const struct rd_qp_context *context;
@@ -148,7 +147,6 @@ static void values_are_those_of_the_query(void **state)
 	const struct rd_qp_context *context;
 	struct scene scene;
 
-	(void)state;
 	begin(&scene, RD_DRIVER_MLX5, RD_QPT_RC, RD_QPS_RTS);
 	context = take(&scene);
 	assert_true(context->queried);
@@ -182,7 +180,6 @@ static void what_contradicts_the_list_is_not_used(void **state)
 	static const enum rd_qp_attr_field fields[] = { RD_QPA_STATE, RD_QPA_DEST_QPN, RD_QPA_SQ_PSN, RD_QPA_RQ_PSN };
 	struct scene scene;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(fields); i++) {
 		begin(&scene, RD_DRIVER_MLX5, RD_QPT_RC, RD_QPS_RTS);
 		scene.value.qp.wide[fields[i]]++;
@@ -208,7 +205,6 @@ static void poison(void **state)
 	const struct rd_qp_context *context;
 	struct scene scene;
 
-	(void)state;
 	begin(&scene, RD_DRIVER_IRDMA, RD_QPT_RC, RD_QPS_RTS);
 	memset(scene.value.qp.dgid, POISON, 16);
 	set(&scene.value, RD_QPA_TIMEOUT, POISON);
@@ -239,23 +235,20 @@ static void poison(void **state)
 
 static void another_version_is_an_error(void **state)
 {
-	struct scene scene;
+	_cleanup_(end) struct scene scene;
 
-	(void)state;
 	begin(&scene, RD_DRIVER_MLX5, RD_QPT_RC, RD_QPS_RTS);
 	scene.value.qp.version++;
 	assert_null(take(&scene));
 	assert_int_equal(scene.errors.n, 1);
-	end(&scene);
 }
 
 static void both_gids_are_redacted(void **state)
 {
-	struct rd_redact redact = { .key = { { 1, 2 } } };
+	_cleanup_(rd_redact_deinit) struct rd_redact redact = { .key = { { 1, 2 } } };
 	_cleanup_buf_ struct rd_buf out = { 0 }, maps = { 0 };
-	struct scene scene;
+	_cleanup_(end) struct scene scene;
 
-	(void)state;
 	begin(&scene, RD_DRIVER_MLX5, RD_QPT_RC, RD_QPS_RTS);
 	rd_buf_add(&maps, &(struct rd_source_map){ 1, sizeof(struct rd_qp_key), sizeof(scene.value), 1, 0 },
 		   sizeof(struct rd_source_map));
@@ -265,8 +258,6 @@ static void both_gids_are_redacted(void **state)
 	assert_int_equal(out.len, maps.len);
 	assert_null(memmem(out.data, out.len, peer, sizeof(peer)));
 	assert_null(memmem(out.data, out.len, other, sizeof(other)));
-	rd_redact_deinit(&redact);
-	end(&scene);
 }
 
 int main(void)

@@ -125,9 +125,8 @@ static void peer_timers_and_age_are_known(void **state)
 {
 	struct rd_qp_value value = connected(17, 18);
 	const struct rd_qp_past *past;
-	struct scene scene;
+	_cleanup_(end) struct scene scene;
 
-	(void)state;
 	begin(&scene);
 	value.err = -ETIMEDOUT;
 	add_map(&scene, RD_QP_MAP_VERSION, &value, 1);
@@ -146,7 +145,6 @@ static void peer_timers_and_age_are_known(void **state)
 	assert_null(scene.views.v[1].past->seen);
 	assert_int_equal(scene.views.v[1].past->age_kind, RD_AGE_UNKNOWN);
 	assert_int_equal(scene.errors.n, 0);
-	end(&scene);
 }
 
 /* An entry of an earlier queue pair with this number, or one whose calls were not all recorded. */
@@ -159,7 +157,6 @@ static void what_contradicts_the_list_is_not_used(void **state)
 		       { 812, RD_QPT_RC, 19, RD_QPS_RTS },
 		       { 812, RD_QPT_RC, 18, RD_QPS_RTR } };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(others); i++) {
 		struct rd_qp_value value = connected(17, others[i].rqpn);
 		struct scene scene;
@@ -181,14 +178,12 @@ static void what_contradicts_the_list_is_not_used(void **state)
 static void created_by_a_thread(void **state)
 {
 	struct rd_qp_value value = connected(17, 18);
-	struct scene scene;
+	_cleanup_(end) struct scene scene;
 
-	(void)state;
 	begin(&scene);
 	scene.res.qps[0].owner.pid.v = 815;
 	add_map(&scene, RD_QP_MAP_VERSION, &value, 1);
 	assert_true(look(&scene)->seen->has_dgid);
-	end(&scene);
 }
 
 /* A device moves queue pairs to ERR without a call: the peer remains known, the age only by an event. */
@@ -198,7 +193,6 @@ static void failed_without_a_call(void **state)
 	const struct rd_qp_past *past;
 	struct scene scene;
 
-	(void)state;
 	begin(&scene);
 	scene.res.qps[0].state.v = RD_QPS_ERR;
 	add_map(&scene, RD_QP_MAP_VERSION, &value, 1);
@@ -224,31 +218,27 @@ static void failed_without_a_call(void **state)
 static void entered_before_the_recorder(void **state)
 {
 	struct rd_qp_value value = connected(17, 18);
-	struct scene scene;
+	_cleanup_(end) struct scene scene;
 
-	(void)state;
 	begin(&scene);
 	value.known &= ~RD_QP_ENTERED;
 	add_map(&scene, RD_QP_MAP_VERSION, &value, 1);
 	assert_int_equal(look(&scene)->age_kind, RD_AGE_UNKNOWN);
 	assert_non_null(scene.views.v[0].past->seen);
-	end(&scene);
 }
 
 /* The recorder that saw more knows the peer; the other one began later. */
 static void of_two_recorders_the_one_that_knows_more(void **state)
 {
 	struct rd_qp_value early = connected(17, 18), late = connected(17, 18);
-	struct scene scene;
+	_cleanup_(end) struct scene scene;
 
-	(void)state;
 	begin(&scene);
 	late.known &= ~(RD_QP_HAS_DGID | 1ull << RD_QPA_TIMEOUT);
 	late.updated++;
 	add_map(&scene, RD_QP_MAP_VERSION, &late, 1);
 	add_map(&scene, RD_QP_MAP_VERSION, &early, 1);
 	assert_true(look(&scene)->seen->has_dgid);
-	end(&scene);
 }
 
 /* Its programs are switched off, or it has another layout. */
@@ -258,7 +248,6 @@ static void a_recorder_that_ends_or_is_another_is_not_used(void **state)
 	struct rd_source_map other = { .key_size = 4, .value_size = 8, .entries = 0 };
 	struct scene scene;
 
-	(void)state;
 	begin(&scene);
 	add_map(&scene, 0, &value, 1);
 	assert_null(look(&scene)->seen);
@@ -285,7 +274,6 @@ static void hostile_bytes(void **state)
 	struct rd_qp_value values[] = { connected(17, 18), connected(0x1000011, 18), connected(19, 20) };
 	struct scene scene;
 
-	(void)state;
 	begin(&scene);
 	values[2].err = 1;
 	add_map(&scene, RD_QP_MAP_VERSION, values, 3);
@@ -314,12 +302,11 @@ static void hostile_bytes(void **state)
 
 static void peers_are_redacted(void **state)
 {
-	struct rd_redact redact = { .key = { { 1, 2 } } };
+	_cleanup_(rd_redact_deinit) struct rd_redact redact = { .key = { { 1, 2 } } };
 	struct rd_qp_value value = connected(17, 18);
 	struct rd_buf out = { 0 };
-	struct scene scene;
+	_cleanup_(end) struct scene scene;
 
-	(void)state;
 	begin(&scene);
 	add_map(&scene, RD_QP_MAP_VERSION, &value, 1);
 	rd_redact_qps(&redact, (uint8_t *)scene.maps.data, scene.maps.len, false, &out);
@@ -329,8 +316,6 @@ static void peers_are_redacted(void **state)
 	scene.maps = out;
 	assert_true(look(&scene)->seen->has_dgid);
 	assert_int_equal(scene.views.v[0].past->seen->timeout.v, 14);
-	rd_redact_deinit(&redact);
-	end(&scene);
 }
 
 int main(void)

@@ -14,7 +14,6 @@ static void check(const char *log, const char *reason)
 
 static void instruction_and_reason(void **state)
 {
-	(void)state;
 	check("func#0 @0\n580: (bf) r2 = r1                     ; R1=scalar(id=7) R2_w=scalar(id=7)\n"
 	      "; if (cfg.read_kernel && len) @ request.bpf.h:87\n"
 	      "581: (85) call bpf_probe_read_user#112\n"
@@ -32,7 +31,6 @@ static void instruction_and_reason(void **state)
 
 static void a_log_without_reason(void **state)
 {
-	(void)state;
 	check("", "");
 	check("processed 0 insns\n", "");
 	check("7: (95) exit\n", "");

@@ -97,7 +97,6 @@ static void an_event_is_one_line_of_json_with_all_keys(void **state)
 	struct json_object *o, *v;
 	size_t i = 0;
 
-	(void)state;
 	assert_non_null(section);
 	rd_render_json_row(section, 0, &out);
 	assert_ptr_equal(strchr(out.data, '\n'), out.data + out.len - 1);
@@ -135,7 +134,6 @@ static void what_is_not_known_is_null(void **state)
 	struct rd_section *section = rd_report_trace_event(&ev, &set);
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
-	(void)state;
 	assert_non_null(section);
 	rd_render_json_row(section, 0, &out);
 	assert_non_null(strstr(out.data, "\"verb\":null"));
@@ -161,7 +159,6 @@ static void an_event_reads_well(void **state)
 {
 	struct rd_event ev = full_event();
 
-	(void)state;
 	assert_text(
 		&ev, false, 42,
 		"22:13:20.123456 ibv_reg_mr: EFAULT (Bad address)  train\\x1b[31m[812/813] rxe0 qpn 17 job slurm:42.0\n"
@@ -199,7 +196,6 @@ static void what_is_not_sure_is_said_so(void **state)
 			       .why = { .evidence = { "free memory: 3 MiB" }, .n_evidence = 1, .fix = "# see dmesg" },
 			       .hint = "see dmesg" };
 
-	(void)state;
 	assert_text(&ev, false, 0,
 		    "00:00:00.000000 call: ENOMEM (Cannot allocate memory)  ?[1]\n"
 		    "    ib_umem_get [ib_core] ENOENT  <- at or below this function\n"
@@ -226,7 +222,6 @@ static void an_event_of_which_little_is_known(void **state)
 {
 	struct rd_event ev = { .err = -12, .origin = -1, .pid = 1, .tid = 1, .benign = "by design" };
 
-	(void)state;
 	assert_text(&ev, false, 0,
 		    "00:00:00.000000 call: ENOMEM (Cannot allocate memory)  ?[1]\n"
 		    "    benign: by design\n");
@@ -240,7 +235,6 @@ static void colour_only_if_asked_for(void **state)
 {
 	struct rd_event ev = { .err = -12, .origin = -1, .pid = 1, .tid = 1 };
 
-	(void)state;
 	assert_text(&ev, true, 0,
 		    "\033[2m00:00:00.000000 \033[0m\033[1mcall\033[0m: \033[1;31mENOMEM\033[0m "
 		    "(Cannot allocate memory)  ?[1]\n"
@@ -266,18 +260,16 @@ static void assert_summary(bool hide_benign, const char *expected)
 					.n_counts = RD_ARRAY_SIZE(counts) };
 	struct rd_table_style style = { .no_headings = false };
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report;
 
 	rd_report_init(&report, "rdmadiag/trace-errno-summary/1");
 	rd_report_trace_summary(&report, &sum, &set, hide_benign);
 	assert_int_equal(rd_render_table(report.sections[0], &style, &out, NULL), 0);
 	assert_string_equal(out.data, expected);
-	rd_report_deinit(&report);
 }
 
 static void counts_are_added_up_and_sorted_and_benign_ones_hidden(void **state)
 {
-	(void)state;
 	assert_summary(true, "COUNT ERRNO  VERB          IBDEV ORIGIN      MODULE\n"
 			     "    7 EFAULT ibv_reg_mr    rxe0  ib_umem_get ib_core\n"
 			     "    3 EINVAL ibv_create_cq rxe0  check       ib_uverbs\n"
@@ -293,9 +285,8 @@ static void missed_is_null_where_the_kernel_does_not_say(void **state)
 {
 	struct rd_trace_summary sum = { .per_backend = { [RD_BACKEND_FEXIT] = 7, [RD_BACKEND_KPROBE] = 2 } };
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report;
 
-	(void)state;
 	rd_report_init(&report, "rdmadiag/trace-errno-summary/1");
 	report.source = "live";
 	rd_report_trace_summary(&report, &sum, &set, false);
@@ -304,16 +295,14 @@ static void missed_is_null_where_the_kernel_does_not_say(void **state)
 	assert_non_null(strstr(out.data, "\"lost\":0"));
 	assert_non_null(strstr(out.data, "\"backends\":{\"fexit\":7,\"kprobe\":2}"));
 	assert_non_null(strstr(out.data, "\"by_origin\":[]"));
-	rd_report_deinit(&report);
 }
 
 static void the_list_says_why(void **state)
 {
 	const bool match[] = { true, false, false, true };
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report;
 
-	(void)state;
 	rd_report_init(&report, "rdmadiag/trace-errno-list/1");
 	report.source = "live";
 	rd_report_trace_list(&report, &set, match);
@@ -331,7 +320,6 @@ static void the_list_says_why(void **state)
 	assert_non_null(strstr(out.data,
 			       "{\"module\":\"ib_uverbs\",\"version\":null,\"functions\":2,\"selected\":2,\"btf\":true,"
 			       "\"file_matches\":false,\"unnamed_functions\":null,\"note\":\"no file\"}"));
-	rd_report_deinit(&report);
 }
 
 static void status_of_what_is_attached(void **state)
@@ -355,7 +343,6 @@ static void status_of_what_is_attached(void **state)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_report report;
 
-	(void)state;
 	rd_report_init(&report, "rdmadiag/trace-errno-status/1");
 	rd_report_trace_status(&report, &list);
 	rd_render_json(&report, "1", &out);

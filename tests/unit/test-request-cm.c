@@ -52,7 +52,6 @@ static void an_address_is_bound(void **state)
 	struct rdma_ucm_bind_ip bind_ip = { .response = 1, .addr = ipv6("2001:db8::1", 7472), .id = 5 };
 	struct rd_request r;
 
-	(void)state;
 	memcpy(&bind.addr, &in, sizeof(in));
 	r = BY_UCM(BIND, bind);
 	ASSERT_FIELDS(r, { RD_REQ_CM_ID, 4 }, { RD_REQ_ADDR_SIZE, 16 });
@@ -77,7 +76,6 @@ static void an_address_is_resolved(void **state)
 	struct rdma_ucm_resolve_route route = { .id = 8, .timeout_ms = 2000 };
 	struct rd_request r;
 
-	(void)state;
 	memcpy(&addr.src_addr, &src, sizeof(src));
 	memcpy(&addr.dst_addr, &dst, sizeof(dst));
 	r = BY_UCM(RESOLVE_ADDR, addr);
@@ -111,7 +109,6 @@ static void a_connection_has_private_data(void **state)
 	struct rdma_ucm_listen listen = { .id = 12, .backlog = 128 };
 	struct rdma_ucm_disconnect disconnect = { .id = 13 };
 
-	(void)state;
 	memset(connect.conn_param.private_data, 0xaa, sizeof(connect.conn_param.private_data));
 	ASSERT_FIELDS(BY_UCM(CONNECT, connect), { RD_REQ_CM_ID, 9 }, { RD_REQ_PRIVATE_LEN, 56 },
 		      { RD_REQ_DEST_QPN, 17 });
@@ -137,7 +134,6 @@ static void the_other_commands_of_the_connection_manager(void **state)
 	const struct sockaddr_in group = ipv4("239.1.2.3", 0);
 	struct rd_request r;
 
-	(void)state;
 	memcpy(&join.addr, &group, sizeof(group));
 	ASSERT_FIELDS(BY_UCM(CREATE_ID, create), { RD_REQ_PORT_SPACE, RDMA_PS_UDP }, { RD_REQ_QP_TYPE, 4 });
 	ASSERT_FIELDS(BY_UCM(DESTROY_ID, destroy), { RD_REQ_CM_ID, 3 });

@@ -46,7 +46,6 @@ static void of_a_short_command_the_complete_fields_are_known(void **state)
 {
 	const struct ib_uverbs_reg_mr cmd = { 1, 2, 3, 4, 5, 6 };
 
-	(void)state;
 	for (uint16_t n = 0; n <= sizeof(cmd); n++) {
 		struct rd_request r = decode_block(REG_MR, &cmd, n);
 		size_t known = 0;
@@ -66,7 +65,6 @@ static void of_a_short_command_the_gid_is_known_when_it_is_complete(void **state
 {
 	struct ib_uverbs_modify_qp cmd = { .qp_handle = 7 };
 
-	(void)state;
 	memset(cmd.dest.dgid, 0x11, sizeof(cmd.dest.dgid));
 	for (uint16_t n = 0; n <= sizeof(cmd); n++) {
 		struct rd_request r = decode_block(MODIFY_QP, &cmd, n);
@@ -87,7 +85,6 @@ static void of_a_short_command_the_complete_addresses_are_known(void **state)
 	const size_t src = offsetof(struct rdma_ucm_resolve_addr, src_addr);
 	const size_t dst = offsetof(struct rdma_ucm_resolve_addr, dst_addr);
 
-	(void)state;
 	cmd.src_addr.ss_family = cmd.dst_addr.ss_family = AF_INET6;
 	for (size_t n = 0; n <= sizeof(cmd); n++) {
 		struct rd_request r = request_raw(RESOLVE_ADDR, &cmd, n);
@@ -104,7 +101,6 @@ static void of_a_short_structure_of_an_ioctl_the_complete_members_are_known(void
 {
 	const struct ib_uverbs_qp_cap cap = { 1, 2, 3, 4, 5 };
 
-	(void)state;
 	for (uint16_t n = 9; n <= sizeof(cap); n++) {
 		struct rd_rec_request req = {
 			.n_attrs = 2,
@@ -147,7 +143,6 @@ static void a_number_is_as_wide_as_its_attribute(void **state)
 		{ 1, true, 0x44 }, { 2, true, 0x3344 }, { 4, true, 0x11223344 }, { 8, true, 0x11223344 }, { 9, false, 0 }
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		struct rd_rec_request req = {
 			.n_attrs = 1,
@@ -175,7 +170,6 @@ static void a_copy_that_does_not_have_what_it_counts_is_not_used(void **state)
 		.n_attrs = 1, .n_blocks = 1, .attrs = { { .len = 40 } }, .blocks = { { .len = 40 } }
 	};
 
-	(void)state;
 	memcpy(req.blocks[0].bytes, &cmd, sizeof(cmd));
 	assert_true(request_decode(REG_MR, &req, UP_TO_BLOCK(1)).readable);
 	for (size_t size = 0; size < UP_TO_BLOCK(1); size++)
@@ -214,7 +208,6 @@ static void a_verb_of_unknown_layout_has_no_request(void **state)
 	};
 	struct rd_rec_request req = { .n_raw = 100 };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(keys); i++) {
 		assert_null(rd_request_layout(keys[i], &request_set));
 		assert_unreadable(request_decode(keys[i], &req, sizeof(req)));
@@ -229,7 +222,6 @@ static void each_layout_lies_in_what_is_copied(void **state)
 	uint64_t key, other;
 	size_t n = 0;
 
-	(void)state;
 	for (; rd_request_layout_at(n, &key); n++) {
 		const struct rd_req_place *p = rd_request_layout(key, NULL);
 		const bool ioctl = key >> 32 == RD_VERB_IOCTL;
@@ -287,7 +279,6 @@ static void damaged_requests_do_no_harm(void **state)
 {
 	uint64_t key;
 
-	(void)state;
 	srandom(1);
 	for (int round = 0; round < 200; round++)
 		for (size_t n = 0; rd_request_layout_at(n, &key); n++) {

@@ -103,7 +103,6 @@ static void memory_is_registered_by_each_interface_alike(void **state)
 						  REQUEST_END };
 	struct rd_rec_request req = { 0 };
 
-	(void)state;
 	request_assert(BY_COMMAND(REG_MR, cmd), expected);
 	request_assert(by_write("ib_uverbs_reg_mr", &cmd, sizeof(cmd)), expected);
 	add_handle(&req, REG_MR_HANDLE, 0);
@@ -120,7 +119,6 @@ static void memory_of_a_device_is_registered_by_descriptor(void **state)
 {
 	struct rd_rec_request req = { 0 };
 
-	(void)state;
 	add_handle(&req, UVERBS_ATTR_REG_DMABUF_MR_HANDLE, 0);
 	add_handle(&req, UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, 2);
 	add_attr(&req, UVERBS_ATTR_REG_DMABUF_MR_OFFSET, 8, 4096);
@@ -152,7 +150,6 @@ static void regions_and_windows(void **state)
 	const struct ib_uverbs_alloc_mw alloc = { .response = 1, .pd_handle = 3, .mw_type = 2 };
 	struct rd_rec_request req = { 0 };
 
-	(void)state;
 	ASSERT_FIELDS(BY_COMMAND(REREG_MR, rereg), { RD_REQ_H_MR, 3 }, { RD_REQ_REREG, 5 }, { RD_REQ_ADDRESS, 0x2000 },
 		      { RD_REQ_LENGTH, 100 }, { RD_REQ_IOVA, 0x3000 }, { RD_REQ_H_PD, 4 }, { RD_REQ_ACCESS, 6 });
 	ASSERT_FIELDS(BY_COMMAND(ALLOC_MW, alloc), { RD_REQ_H_PD, 3 }, { RD_REQ_MW_TYPE, 2 });
@@ -173,7 +170,6 @@ static void completion_queues(void **state)
 	const struct ib_uverbs_resize_cq resize = { .response = 1, .cq_handle = 8, .cqe = 1024 };
 	struct rd_rec_request req = { 0 };
 
-	(void)state;
 	ASSERT_FIELDS(BY_COMMAND(CREATE_CQ, create), { RD_REQ_CQE, 256 }, { RD_REQ_COMP_VECTOR, 3 }, { RD_REQ_FD, 12 });
 	ASSERT_FIELDS(BY_EXTENDED(CREATE_CQ, ex), { RD_REQ_CQE, 257 }, { RD_REQ_COMP_VECTOR, 4 },
 		      { RD_REQ_FD, 0xffffffff }, { RD_REQ_FLAGS, 2 });
@@ -206,7 +202,6 @@ static void shared_receive_queues(void **state)
 	const struct ib_uverbs_modify_srq modify = { .srq_handle = 2, .attr_mask = 3, .max_wr = 100, .srq_limit = 50 };
 	struct rd_rec_request req = { 0 };
 
-	(void)state;
 	ASSERT_FIELDS(BY_COMMAND(CREATE_SRQ, create), { RD_REQ_H_PD, 3 }, { RD_REQ_SRQ_WR, 4 }, { RD_REQ_SRQ_SGE, 5 },
 		      { RD_REQ_SRQ_LIMIT, 6 });
 	ASSERT_FIELDS(BY_COMMAND(CREATE_XSRQ, xsrq), { RD_REQ_H_PD, 3 }, { RD_REQ_SRQ_WR, 4 }, { RD_REQ_SRQ_SGE, 5 },
@@ -275,7 +270,6 @@ static void a_queue_pair_is_created_by_each_interface(void **state)
 					    REQUEST_END };
 	struct rd_rec_request req = { 0 };
 
-	(void)state;
 	request_assert(BY_COMMAND(CREATE_QP, cmd), expected);
 	request_assert(by_write("ib_uverbs_create_qp", &cmd, sizeof(cmd)), expected);
 	expected[11] = (struct request_field){ RD_REQ_FLAGS, 12 };
@@ -373,7 +367,6 @@ static void a_queue_pair_is_modified_with_masks_timeouts_and_path(void **state)
 	const struct ib_uverbs_modify_qp cmd = modify_example();
 	struct rd_request r = BY_COMMAND(MODIFY_QP, cmd);
 
-	(void)state;
 	request_assert(r, modified);
 	assert_true(r.has_gid);
 	assert_memory_equal(r.gid, cmd.dest.dgid, 16);
@@ -398,7 +391,6 @@ static void addresses_and_multicast_groups(void **state)
 	struct ib_uverbs_detach_mcast detach = { .qp_handle = 3, .mlid = 0xc002 };
 	struct rd_request r;
 
-	(void)state;
 	inet_pton(AF_INET6, "fe80::3", ah.attr.grh.dgid);
 	inet_pton(AF_INET6, "ff12::4", attach.gid);
 	inet_pton(AF_INET6, "ff12::5", detach.gid);
@@ -425,7 +417,6 @@ static void what_is_destroyed_is_named_by_its_handle(void **state)
 	const struct ib_uverbs_destroy_srq srq = { .response = 1, .srq_handle = 11 };
 	const struct ib_uverbs_close_xrcd xrcd = { .xrcd_handle = 12 };
 
-	(void)state;
 	ASSERT_FIELDS(BY_COMMAND(DEREG_MR, mr), { RD_REQ_H_MR, 5 });
 	ASSERT_FIELDS(BY_COMMAND(DEALLOC_MW, mw), { RD_REQ_H_MW, 6 });
 	ASSERT_FIELDS(BY_COMMAND(DEALLOC_PD, pd), { RD_REQ_H_PD, 7 });
@@ -461,7 +452,6 @@ static void each_method_that_destroys_names_its_object(void **state)
 		  RD_REQ_H_OTHER },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(methods); i++) {
 		struct rd_rec_request req = { 0 };
 
@@ -478,7 +468,6 @@ static void queries_name_port_and_gid(void **state)
 	const struct ib_uverbs_query_srq srq = { .response = 1, .srq_handle = 6 };
 	struct rd_rec_request req = { 0 };
 
-	(void)state;
 	ASSERT_FIELDS(BY_COMMAND(QUERY_PORT, port), { RD_REQ_PORT, 3 });
 	ASSERT_FIELDS(BY_COMMAND(QUERY_QP, qp), { RD_REQ_H_QP, 4 });
 	ASSERT_FIELDS(BY_COMMAND(QUERY_SRQ, srq), { RD_REQ_H_SRQ, 6 });

@@ -42,7 +42,6 @@ static void names_fall_under_the_rule_that_people_expect(void **state)
 		{ ".cold", RD_RULE_COLD },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
 		if (rd_rules_name(cases[i].name) != cases[i].rule)
 			fail_msg("%s: %s", cases[i].name, rd_rule_name(rd_rules_name(cases[i].name)));
@@ -56,7 +55,6 @@ static void device_operations_that_change_something_are_roots(void **state)
 					      "poll_cq",	   "destroy_qp",  "req_notify_cq", "get_link_layer",
 					      "fill_res_mr_entry", "process_mad", "dealloc_pd",	   "detach_mcast" };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(roots); i++)
 		assert_int_equal(rd_rules_member(roots[i]), RD_RULE_SELECTED);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(others); i++)
@@ -66,7 +64,6 @@ static void device_operations_that_change_something_are_roots(void **state)
 
 static void every_rule_has_a_name_and_a_reason(void **state)
 {
-	(void)state;
 	for (int i = 0; i < RD_RULE_COUNT; i++) {
 		assert_true(strlen(rd_rule_name(i)) > 3);
 		assert_true(strlen(rd_rule_reason(i)) > 10);
@@ -78,7 +75,6 @@ static void backends_are_named_as_on_the_command_line(void **state)
 {
 	enum rd_backend backend;
 
-	(void)state;
 	for (int i = RD_BACKEND_FEXIT; i < RD_BACKEND_COUNT; i++) {
 		assert_int_equal(rd_backend_parse(rd_backend_name(i), &backend), 0);
 		assert_int_equal(backend, i);

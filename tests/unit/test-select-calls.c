@@ -167,7 +167,6 @@ static struct fake_host host;
 
 static int setup(void **state)
 {
-	(void)state;
 	fake_host_init(&host);
 	fake_host_text(&host, "/proc/modules", proc_modules);
 	fake_host_text(&host, "/proc/sys/kernel/osrelease", "9.9\n");
@@ -179,7 +178,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	fake_host_deinit(&host);
 	return 0;
 }
@@ -205,9 +203,8 @@ static bool has_errno(const struct rd_fnset *set, const char *name, int err)
 
 static void each_function_names_the_functions_whose_errno_it_may_return(void **state)
 {
-	struct rd_fnset set = select_host_run(&host, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
-	(void)state;
 	/* Neither what returns nothing nor a truth value, but a pointer; also of other modules, which come in the order of
 	 * their ids. */
 	assert_int_equal(select_host_fn(&set, "newd_create_qp")->n_calls, 4);
@@ -220,16 +217,14 @@ static void each_function_names_the_functions_whose_errno_it_may_return(void **s
 	assert_calls(&set, "newd_recursive", "newd_leaf ");
 	for (size_t i = 0; i < set.n_fns; i++)
 		assert_true(set.fns[i].calls_known);
-	rd_fnset_deinit(&set);
 }
 
 static void the_callees_of_create_qp_are_of_three_modules(void **state)
 {
 	static const char *const callees[] = { "newd_find", "newd_leaf", "ib_check", "hw_command" };
-	struct rd_fnset set = select_host_run(&host, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 	const struct rd_fn *fn = select_host_fn(&set, "newd_create_qp");
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(callees); i++) {
 		bool found = false;
 
@@ -238,16 +233,14 @@ static void the_callees_of_create_qp_are_of_three_modules(void **state)
 		if (!found)
 			fail_msg("%s", callees[i]);
 	}
-	rd_fnset_deinit(&set);
 }
 
 /* The compiler moves what follows a call of a cold function to a part of its own. */
 static void what_a_cold_part_does_its_function_does(void **state)
 {
-	struct rd_fnset set = select_host_run(&host, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 	int cold = rd_fnset_find(&set, "newd_rare.cold");
 
-	(void)state;
 	assert_true(has_errno(&set, "newd_rare", 95));
 	assert_calls(&set, "newd_rare", "newd_leaf ");
 	assert_true(select_host_fn(&set, "newd_rare_kernel")->outside);
@@ -258,21 +251,18 @@ static void what_a_cold_part_does_its_function_does(void **state)
 	for (size_t i = 0; i < set.n_fns; i++)
 		for (uint32_t c = 0; c < set.fns[i].n_calls; c++)
 			assert_int_not_equal(set.fns[set.fns[i].calls[c]].rule, RD_RULE_COLD);
-	rd_fnset_deinit(&set);
 }
 
 static void errnos_in_the_code_become_those_of_the_function(void **state)
 {
-	struct rd_fnset set = select_host_run(&host, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
-	(void)state;
 	assert_true(has_errno(&set, "ib_check", 22));
 	assert_false(has_errno(&set, "ib_check", 16));
 	assert_true(has_errno(&set, "newd_leaf", 16));
 	assert_true(has_errno(&set, "rdma_connect", 22));
 	assert_false(has_errno(&set, "newd_callee", 22));
 	assert_false(has_errno(&set, "newd_create_qp", 22));
-	rd_fnset_deinit(&set);
 }
 
 static void calls_that_leave_the_modules_are_told_from_those_that_return_no_errno(void **state)
@@ -286,13 +276,11 @@ static void calls_that_leave_the_modules_are_told_from_those_that_return_no_errn
 		{ "newd_leaf", false },	      { "newd_create_qp", false }, { "ib_query_port", false },
 		{ "newd_calls_back", false },
 	};
-	struct rd_fnset set = select_host_run(&host, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
 		if (select_host_fn(&set, cases[i].name)->outside != cases[i].outside)
 			fail_msg("%s", cases[i].name);
-	rd_fnset_deinit(&set);
 }
 
 static void functions_whose_address_is_taken_are_noted(void **state)
@@ -304,56 +292,47 @@ static void functions_whose_address_is_taken_are_noted(void **state)
 		      { "ib_uverbs_dereg_mr", true },
 		      { "newd_rare", false },
 		      { "newd_leaf", false } };
-	struct rd_fnset set = select_host_run(&host, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
 		if (select_host_fn(&set, cases[i].name)->taken != cases[i].taken)
 			fail_msg("%s", cases[i].name);
-	rd_fnset_deinit(&set);
 }
 
 static void kprobes_refuse_what_the_module_lists(void **state)
 {
-	struct rd_fnset set = select_host_run(&host, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
-	(void)state;
 	assert_false(select_host_fn(&set, "newd_leaf")->attachable & 1 << RD_BACKEND_KPROBE);
 	assert_true(select_host_fn(&set, "newd_leaf")->attachable & 1 << RD_BACKEND_KPROBE_MULTI);
 	assert_true(select_host_fn(&set, "newd_rare")->attachable & 1 << RD_BACKEND_KPROBE);
-	rd_fnset_deinit(&set);
 }
 
 static void calls_through_pointers_are_noted(void **state)
 {
-	struct rd_fnset set = select_host_run(&host, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
-	(void)state;
 	assert_true(select_host_fn(&set, "newd_calls_back")->indirect);
 	assert_false(select_host_fn(&set, "newd_modify_qp")->indirect);
 	assert_false(select_host_fn(&set, "newd_pins")->indirect);
-	rd_fnset_deinit(&set);
 }
 
 static void without_types_of_the_kernel_every_call_of_it_may_return_an_errno(void **state)
 {
-	struct rd_fnset set;
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set;
 
-	(void)state;
 	assert_int_equal(fake_host_run(&host, "mv sys/kernel/btf btf"), 0);
 	set = select_host_run(&host, NULL);
 	assert_int_equal(fake_host_run(&host, "mv btf sys/kernel/btf"), 0);
 	assert_true(select_host_fn(&set, "newd_prints")->outside);
 	assert_true(select_host_fn(&set, "newd_pins")->outside);
 	assert_false(select_host_fn(&set, "newd_leaf")->outside);
-	rd_fnset_deinit(&set);
 }
 
 static void without_its_file_the_calls_of_a_module_are_unknown(void **state)
 {
-	struct rd_fnset set;
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set;
 
-	(void)state;
 	fake_host_text(&host, "/proc/kallsyms", "ffffffffc0a00100 t newd_create_qp\t[new_driver]\n");
 	fake_host_text(&host, "/sys/kernel/tracing/available_filter_functions", "newd_create_qp [new_driver]\n");
 	assert_int_equal(fake_host_run(&host, "mv lib/modules/9.9/new_driver.ko ."), 0);
@@ -362,7 +341,6 @@ static void without_its_file_the_calls_of_a_module_are_unknown(void **state)
 	assert_false(select_host_fn(&set, "newd_create_qp")->calls_known);
 	assert_int_equal(select_host_fn(&set, "newd_create_qp")->n_calls, 0);
 	assert_true(select_host_fn(&set, "ib_query_port")->calls_known);
-	rd_fnset_deinit(&set);
 }
 
 static void queries_and_rare_destruction_are_selected_alone(void **state)
@@ -382,9 +360,8 @@ static void queries_and_rare_destruction_are_selected_alone(void **state)
 		{ "newd_query_device", "ib_device_ops.query_device" },
 		{ "newd_destroy_qp", "ib_device_ops.destroy_qp" },
 	};
-	struct rd_fnset set = select_host_run(&host, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(alone); i++) {
 		const struct rd_fn *fn = select_host_fn(&set, alone[i].name);
 
@@ -394,7 +371,6 @@ static void queries_and_rare_destruction_are_selected_alone(void **state)
 			assert_true(set.roots[fn->roots[r]].alone);
 	}
 	assert_false(set.roots[select_host_fn(&set, "newd_leaf")->roots[0]].alone);
-	rd_fnset_deinit(&set);
 }
 
 static void what_programs_call_all_the_time_is_left_out(void **state)
@@ -421,24 +397,21 @@ static void what_programs_call_all_the_time_is_left_out(void **state)
 		{ "newd_post_send", RD_RULE_DATA_PATH, true },
 		{ "ib_uverbs_post_recv", RD_RULE_DATA_PATH, true },
 	};
-	struct rd_fnset set = select_host_run(&host, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		const struct rd_fn *fn = select_host_fn(&set, cases[i].name);
 
 		if (fn->rule != cases[i].rule || fn->selected || fn->member != cases[i].member)
 			fail_msg("%s: %s%s", cases[i].name, rd_rule_name(fn->rule), fn->member ? ", a member" : "");
 	}
-	rd_fnset_deinit(&set);
 }
 
 static void offsets_come_from_the_types_of_the_core(void **state)
 {
-	struct rd_fnset set = select_host_run(&host, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 	const struct rd_offsets *off = &set.off;
 
-	(void)state;
 	assert_int_equal(off->qp_device, 8);
 	assert_int_equal(off->qp_num, 16);
 	assert_int_equal(off->qp_port, 20);
@@ -455,7 +428,6 @@ static void offsets_come_from_the_types_of_the_core(void **state)
 	assert_int_equal(off->uobject_api, 24);
 	assert_int_equal(off->api_id, 8);
 	assert_int_equal(off->cm_state, 40);
-	rd_fnset_deinit(&set);
 }
 
 static void the_number_and_the_users_of_each_kind_of_object(void **state)
@@ -469,14 +441,12 @@ static void the_number_and_the_users_of_each_kind_of_object(void **state)
 		[5] = { 40, 24 }, /* shared receive queue */
 		[7] = { 48, -1 }, /* memory region: has no count */
 	};
-	struct rd_fnset set = select_host_run(&host, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
-	(void)state;
 	for (size_t i = 0; i < RD_OBJECT_TYPES; i++) {
 		assert_int_equal(set.off.objects[i].number, expected[i].number ? expected[i].number : -1);
 		assert_int_equal(set.off.objects[i].users, expected[i].users ? expected[i].users : -1);
 	}
-	rd_fnset_deinit(&set);
 }
 
 static void arguments_are_noted_of_the_core_alone(void **state)
@@ -493,21 +463,18 @@ static void arguments_are_noted_of_the_core_alone(void **state)
 		{ "newd_modify_qp", 0 },
 		{ "ib_check", 0 },
 	};
-	struct rd_fnset set = select_host_run(&host, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
 		if (select_host_fn(&set, cases[i].name)->notes != cases[i].notes)
 			fail_msg("%s", cases[i].name);
-	rd_fnset_deinit(&set);
 }
 
 static void modules_that_are_loaded_since_are_news(void **state)
 {
-	struct rd_fnset set = select_host_run(&host, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 	struct rd_names names = { 0 };
 
-	(void)state;
 	assert_int_equal(rd_select_news(host.source, &set, &names, NULL), 0);
 	assert_int_equal(names.n, 0);
 	/* One more, and a driver that was loaded again; a module that has nothing to do with RDMA. */
@@ -532,7 +499,6 @@ static void modules_that_are_loaded_since_are_news(void **state)
 	assert_int_equal(rd_select_news(host.source, &set, &names, NULL), 0);
 	assert_int_equal(names.n, 0);
 	fake_host_text(&host, "/proc/modules", proc_modules);
-	rd_fnset_deinit(&set);
 }
 
 int main(void)

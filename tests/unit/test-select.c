@@ -199,7 +199,7 @@ static void a_driver_never_seen_is_selected_by_what_its_verbs_reach(void **state
 		{ "uv_write", RD_RULE_DATA_PATH },
 		{ "uv_release", RD_RULE_CLEANUP },
 	};
-	struct rd_fnset set = select_host_run(*state, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(*state, NULL);
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		const struct rd_fn *fn = select_host_fn(&set, cases[i].name);
@@ -216,12 +216,11 @@ static void a_driver_never_seen_is_selected_by_what_its_verbs_reach(void **state
 	assert_true(module_of(&set, "new_driver")->has_ops);
 	assert_false(module_of(&set, "ib_uverbs")->has_ops);
 	assert_string_equal(set.kernel, "9.9");
-	rd_fnset_deinit(&set);
 }
 
 static void each_function_says_from_which_doors_it_is_reached(void **state)
 {
-	struct rd_fnset set = select_host_run(*state, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(*state, NULL);
 
 	assert_true(select_host_reached(&set, "newd_check_attr", "ib_device_ops.create_qp"));
 	assert_true(select_host_reached(&set, "newd_check_attr", "ib_device_ops.modify_qp"));
@@ -237,12 +236,11 @@ static void each_function_says_from_which_doors_it_is_reached(void **state)
 	assert_int_equal(select_host_fn(&set, "uv_open")->entry, RD_ENTRY_UVERBS_OPEN);
 	assert_int_equal(select_host_fn(&set, "ib_uverbs_reg_mr")->entry, RD_ENTRY_WRITE_HANDLER);
 	assert_int_equal(select_host_fn(&set, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE")->entry, RD_ENTRY_NONE);
-	rd_fnset_deinit(&set);
 }
 
 static void types_say_what_returns_an_errno_and_where_the_queue_pair_is(void **state)
 {
-	struct rd_fnset set = select_host_run(*state, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(*state, NULL);
 	const struct rd_fn *fn = select_host_fn(&set, "newd_modify_qp");
 
 	assert_int_equal(fn->ret, RD_RET_INT);
@@ -263,7 +261,6 @@ static void types_say_what_returns_an_errno_and_where_the_queue_pair_is(void **s
 	assert_int_equal(set.off.bundle_ufile, 24);
 	assert_int_equal(set.off.ufile_device, 8);
 	assert_int_equal(set.off.uverbs_dev_devt, 12);
-	rd_fnset_deinit(&set);
 }
 
 #define KPROBES (1 << RD_BACKEND_KPROBE_MULTI | 1 << RD_BACKEND_KPROBE)
@@ -271,7 +268,7 @@ static void types_say_what_returns_an_errno_and_where_the_queue_pair_is(void **s
 
 static void what_can_be_attached_is_known_without_trying(void **state)
 {
-	struct rd_fnset set = select_host_run(*state, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(*state, NULL);
 	const struct rd_fn *fn = select_host_fn(&set, "newd_create_qp");
 
 	assert_true(fn->in_filter);
@@ -284,14 +281,13 @@ static void what_can_be_attached_is_known_without_trying(void **state)
 		if (set.fns[i - 1].module == set.fns[i].module)
 			assert_true(set.fns[i - 1].addr <= set.fns[i].addr);
 	}
-	rd_fnset_deinit(&set);
 }
 
 static void a_driver_without_type_information_is_traced_by_probes(void **state)
 {
 	struct fake_host *host = *state;
-	struct rd_errlist notes = { 0 };
-	struct rd_fnset set;
+	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set;
 	const struct rd_fn *fn;
 
 	fake_host_remove(host, "/sys/kernel/btf/new_driver");
@@ -305,8 +301,6 @@ static void a_driver_without_type_information_is_traced_by_probes(void **state)
 	assert_false(module_of(&set, "new_driver")->has_btf);
 	assert_non_null(module_of(&set, "new_driver")->note);
 	assert_true(noted(&notes, "new_driver", "BTF"));
-	rd_fnset_deinit(&set);
-	rd_errlist_deinit(&notes);
 }
 
 static void kernel_lists(struct fake_host *host)
@@ -329,8 +323,8 @@ static void kernel_lists(struct fake_host *host)
 static void a_file_of_another_build_is_not_believed(void **state)
 {
 	struct fake_host *host = *state;
-	struct rd_errlist notes = { 0 };
-	struct rd_fnset set;
+	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set;
 	const struct rd_fn *fn;
 
 	kernel_lists(host);
@@ -356,15 +350,13 @@ static void a_file_of_another_build_is_not_believed(void **state)
 	assert_int_equal(fn->attachable, KPROBES);
 	assert_true(select_host_fn(&set, "newd_twice_create")->ambiguous);
 	assert_int_equal(rd_fnset_find(&set, "__pfx_newd_idle"), -1);
-	rd_fnset_deinit(&set);
-	rd_errlist_deinit(&notes);
 }
 
 static void a_packed_file_is_unpacked_and_a_damaged_one_is_passed_over(void **state)
 {
 	struct fake_host *host = *state;
-	struct rd_errlist notes = { 0 };
-	struct rd_fnset set;
+	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set;
 
 	kernel_lists(host);
 	if (fake_host_run(host,
@@ -377,15 +369,13 @@ static void a_packed_file_is_unpacked_and_a_damaged_one_is_passed_over(void **st
 	assert_string_equal(module_of(&set, "new_driver")->path, "/lib/modules/9.9/new-driver.ko.xz");
 	assert_int_equal(select_host_fn(&set, "hw_mailbox")->rule, RD_RULE_SELECTED);
 	assert_true(notes.n >= 1);
-	rd_fnset_deinit(&set);
-	rd_errlist_deinit(&notes);
 }
 
 static void nothing_but_names_still_gives_a_selection(void **state)
 {
 	struct fake_host *host = *state;
-	struct rd_errlist notes = { 0 };
-	struct rd_fnset set;
+	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set;
 	const struct rd_fn *fn;
 
 	kernel_lists(host);
@@ -408,14 +398,12 @@ static void nothing_but_names_still_gives_a_selection(void **state)
 	assert_int_equal(set.off.uverbs_dev_devt, -1);
 	assert_true(noted(&notes, "available_filter_functions", ""));
 	assert_true(noted(&notes, "modules.dep", ""));
-	rd_fnset_deinit(&set);
-	rd_errlist_deinit(&notes);
 }
 
 static void hidden_addresses_leave_unique_names(void **state)
 {
 	struct fake_host *host = *state;
-	struct rd_fnset set;
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(modules); i++) {
 		char path[128];
@@ -426,7 +414,6 @@ static void hidden_addresses_leave_unique_names(void **state)
 	set = select_host_run(host, NULL);
 	assert_true(select_host_fn(&set, "newd_create_qp")->addr == 0);
 	assert_int_equal(select_host_fn(&set, "newd_create_qp")->attachable, FEXITS | KPROBES);
-	rd_fnset_deinit(&set);
 }
 
 static void without_rdma_modules_one_clear_message_is_given(void **state)

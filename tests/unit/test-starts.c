@@ -35,7 +35,6 @@ static struct rd_crash_loop *add(const struct rd_event *ev)
 
 static int empty(void **state)
 {
-	(void)state;
 	memset(&starts, 0, sizeof(starts));
 	return 0;
 }
@@ -44,7 +43,6 @@ static void the_same_failure_of_each_start_is_a_loop(void **state)
 {
 	const struct rd_crash_loop *loop = NULL;
 
-	(void)state;
 	for (uint64_t i = 1; i <= 7; i++) {
 		struct rd_event ev = failure(10 * i, 10 * i + 1);
 
@@ -66,7 +64,6 @@ static void the_same_failure_of_each_start_is_a_loop(void **state)
 /* All were started before the first of them failed. */
 static void processes_of_one_job_are_one_start(void **state)
 {
-	(void)state;
 	for (uint64_t i = 0; i < 8; i++) {
 		struct rd_event ev = failure(10 + i % 2, 20 + i);
 
@@ -76,7 +73,6 @@ static void processes_of_one_job_are_one_start(void **state)
 
 static void other_values_are_another_failure(void **state)
 {
-	(void)state;
 	for (uint64_t i = 1; i <= 7; i++) {
 		struct rd_event ev = failure(10 * i, 10 * i + 1);
 
@@ -89,7 +85,6 @@ static void another_job_is_another_program(void **state)
 {
 	char name[] = "slurm:1";
 
-	(void)state;
 	for (uint64_t i = 1; i <= 7; i++) {
 		struct rd_event ev = failure(10 * i, 10 * i + 1);
 
@@ -103,7 +98,6 @@ static void starts_that_fail_elsewhere_count(void **state)
 {
 	const struct rd_crash_loop *loop = NULL;
 
-	(void)state;
 	for (uint64_t i = 1; i <= 9; i++) {
 		struct rd_event ev = failure(10 * i, 10 * i + 1);
 
@@ -117,7 +111,6 @@ static void starts_that_fail_elsewhere_count(void **state)
 
 static void long_ago_is_forgotten(void **state)
 {
-	(void)state;
 	for (uint64_t i = 1; i <= 7; i++) {
 		struct rd_event ev = failure(1000 * i, 1000 * i + 1);
 
@@ -129,7 +122,6 @@ static void many_programs_are_bounded(void **state)
 {
 	const struct rd_crash_loop *loop = NULL;
 
-	(void)state;
 	for (uint64_t i = 0; i < 1000; i++) {
 		struct rd_event ev = failure(10 + i, 10 + i);
 
@@ -150,7 +142,6 @@ static void an_unknown_start_is_not_counted(void **state)
 {
 	struct rd_event ev = failure(0, 5);
 
-	(void)state;
 	assert_null(add(&ev));
 }
 

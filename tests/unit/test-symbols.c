@@ -42,7 +42,6 @@ static void an_address_finds_its_function(void **state)
 	const char *f, *m;
 	uint64_t o;
 
-	(void)state;
 	parse(kallsyms, &s);
 	assert_found(&s, 0xffffffffc0300000, "first", "ib_core", 0);
 	assert_found(&s, 0xffffffffc03000ff, "first", "ib_core", 0xff);
@@ -59,7 +58,6 @@ static void hidden_addresses_give_no_names(void **state)
 	struct rd_frame frame = { .addr = 0xffffffffc0300000 };
 	size_t n = 1;
 
-	(void)state;
 	parse("0000000000000000 T _stext\n0000000000000000 t first\t[ib_core]\n", &s);
 	assert_int_equal(s.n, 0);
 	rd_symbols_resolve(&s, &frame, &n);
@@ -72,7 +70,6 @@ static void lines_in_no_known_form_do_no_harm(void **state)
 	_cleanup_(rd_symbols_deinit) struct rd_symbols s = { 0 };
 	static char longest[1200] = "ffffffff81000000 t ";
 
-	(void)state;
 	parse("\n\nzz\nffffffff81000000\nffffffff81000000 t\nffffffff81000000 t \nffffffff81000000  x\n"
 	      "ffffffffffffffffffff t far\nffffffff81000010 t ok [\nffffffff81000020 t ok2 []\nffffffff81000030 t last",
 	      &s);
@@ -94,9 +91,8 @@ static void a_stack_loses_the_frames_of_the_tracing_itself(void **state)
 	const uint64_t addrs[] = { 0xffffffffc0500010, 0xffffffffc0300005, 0xffffffffc0300150, 0xffffffffc0500020,
 				   0xffffffffc0300105, 0xffffffffc0400080, 0xffffffff81000450, 0x10 };
 	const char *left[] = { "first", "second", "third.part.0", "do_syscall_64" };
-	struct rd_event ev = { .kstack = frames, .n_kstack = 8 };
+	_cleanup_(rd_event_deinit) struct rd_event ev = { .kstack = frames, .n_kstack = 8 };
 
-	(void)state;
 	assert_non_null(frames);
 	for (size_t i = 0; i < 8; i++)
 		frames[i].addr = addrs[i];
@@ -108,7 +104,6 @@ static void a_stack_loses_the_frames_of_the_tracing_itself(void **state)
 	assert_int_equal(frames[0].offset, 5); /* the origin stands at its call of the trampoline */
 	assert_int_equal(frames[1].offset, 0x50);
 	assert_null(frames[4].function);
-	rd_event_deinit(&ev);
 }
 
 int main(void)

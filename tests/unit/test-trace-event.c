@@ -204,7 +204,6 @@ static void a_record_becomes_an_event(void **state)
 	struct rd_rec rec = example();
 	struct host host;
 
-	(void)state;
 	host_open(&host, true);
 	rec.n_kstack = 2;
 	rec.n_user = 1;
@@ -243,7 +242,6 @@ static void caller_and_request_are_behind_the_stacks(void **state)
 	struct rd_rec rec = example_with_request();
 	struct host host;
 
-	(void)state;
 	host_open(&host, true);
 	rec.time = 123456;
 	assert_int_equal(decode(&host, &rec, &ev), 0);
@@ -282,7 +280,6 @@ static void a_write_is_decoded_by_the_name_of_its_handler(void **state)
 	struct rd_rec rec = example_with_request();
 	struct host host;
 
-	(void)state;
 	host_open(&host, true);
 	request = (struct rd_rec_request){ .n_raw = sizeof(cmd) };
 	memcpy(request.raw, &cmd, sizeof(cmd));
@@ -301,7 +298,7 @@ static void a_write_is_decoded_by_the_name_of_its_handler(void **state)
 static void assert_refused_if_shorter(struct host *host, const struct rd_rec *rec)
 {
 	static struct bytes bytes;
-	struct rd_event ev = { 0 };
+	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct rd_err err = { 0 };
 
 	encode(rec, &bytes);
@@ -314,7 +311,6 @@ static void assert_refused_if_shorter(struct host *host, const struct rd_rec *re
 		assert_int_equal(rd_trace_event_decode(host->facts, exact, size, &three, &ev, &err), -EBADMSG);
 	}
 	assert_int_equal(rd_trace_event_decode(host->facts, bytes.data, bytes.size, &three, &ev, &err), 0);
-	rd_event_deinit(&ev);
 }
 
 static void counts_that_do_not_fit_the_size_are_refused(void **state)
@@ -324,7 +320,6 @@ static void counts_that_do_not_fit_the_size_are_refused(void **state)
 	struct rd_rec rec;
 	struct host host;
 
-	(void)state;
 	host_open(&host, true);
 	rec = example();
 	rec.n_kstack = 1;
@@ -354,7 +349,6 @@ static void functions_that_do_not_exist_and_text_without_end(void **state)
 	struct rd_rec rec = example();
 	struct host host;
 
-	(void)state;
 	host_open(&host, true);
 	rec.root = 3;
 	rec.origin = RD_NO_FN;
@@ -377,7 +371,6 @@ static void damaged_records_do_no_harm(void **state)
 	struct rd_rec rec = example_with_request();
 	struct host host;
 
-	(void)state;
 	host_open(&host, true);
 	rec.pid = 4711;
 	srandom(1);
@@ -414,7 +407,6 @@ static void what_the_record_does_not_say_is_unknown(void **state)
 	struct rd_rec rec = example();
 	struct host host;
 
-	(void)state;
 	host_open(&host, true);
 	rec.flags = 0;
 	rec.dev = 0;
@@ -441,7 +433,6 @@ static void a_device_keeps_its_name_after_it_has_gone(void **state)
 	uint64_t id;
 	struct rd_err err = { 0 };
 
-	(void)state;
 	host_open(&host, true);
 	assert_string_equal(rd_trace_facts_ibdev(host.facts, DEV(231, 192)), "rxe0");
 	assert_null(rd_trace_facts_ibdev(host.facts, DEV(231, 193)));
@@ -467,7 +458,6 @@ static void a_process_that_is_not_visible_is_not_looked_up_by_number(void **stat
 	struct rd_rec rec = example();
 	struct host host;
 
-	(void)state;
 	host_open(&host, true);
 	put(&host, "/proc/0/cgroup", "0::/nowhere\n");
 	rec.pid = rec.tid = 0;
@@ -489,7 +479,6 @@ static void numbers_are_those_of_our_own_namespace(void **state)
 	struct host host;
 	char path[64];
 
-	(void)state;
 	host_open(&host, false);
 	put(&host, "/proc/self/ns/mnt", "");
 	snprintf(path, sizeof(path), "%s/proc/self/ns/pid", host.root);

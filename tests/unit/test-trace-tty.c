@@ -28,7 +28,6 @@ static struct outer o;
 
 static void typing_into_our_shell_is_not_possible(void **state)
 {
-	(void)state;
 	/* Shows that the test sees it where it is. */
 	outer_start(&o, &(struct job){ .play = "type", .shared = true });
 	struct report shared = outer_report(&o);
@@ -53,7 +52,6 @@ static void typing_into_our_shell_is_not_possible(void **state)
 
 static void the_terminal_is_another_one(void **state)
 {
-	(void)state;
 	outer_start(&o, &(struct job){ .command = "test -t 0 && test -t 1 && test -t 2 && : <>/dev/tty && echo yes; "
 						  "tty; stty size; echo again >/dev/tty" });
 	assert_true(outer_shows(&o, "yes\r\n/dev/pts/"));
@@ -74,7 +72,6 @@ static void exit_status_and_signals_are_passed_on(void **state)
 		{ "kill -TERM $$", 143 }, { "kill -KILL $$", 137 }, { "ulimit -c 0; kill -SEGV $$", 139 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		outer_start(&o, &(struct job){ .command = cases[i].command });
 		assert_int_equal(outer_status(&o), cases[i].status);
@@ -93,7 +90,6 @@ static pid_t tracer(void)
 
 static void keys_and_signals_of_the_terminal_reach_the_command(void **state)
 {
-	(void)state;
 	outer_start(&o, &(struct job){ .command = "echo ready; read line; echo got $line; cat; echo end" });
 	assert_true(outer_shows(&o, "ready\r\n"));
 	assert_false(outer_is_cooked(&o));
@@ -117,7 +113,6 @@ static void signals_that_we_are_sent_reach_the_command(void **state)
 	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(signals); i++) {
 		outer_start(&o,
 			    &(struct job){
@@ -151,7 +146,6 @@ static void what_is_typed_for_others_cannot_be_read(void **state)
 	int pipes[2];
 	char text[64];
 
-	(void)state;
 	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
 	for (int i = 0; i < 2; i++) {
 		outer_start(&o, &(struct job){ .command = "cat; cat <&2; (: </dev/stderr); echo end >&2; echo out",
@@ -173,7 +167,6 @@ static void limits_are_ours_and_keys_are_not(void **state)
 {
 	struct rlimit before, limit;
 
-	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	limit = (struct rlimit){ 123, 234 < before.rlim_max ? 234 : before.rlim_max };
 	setrlimit(RLIMIT_NOFILE, &limit);
@@ -196,7 +189,6 @@ static void pipes_stay_pipes(void **state)
 	int pipes[2];
 	char text[64];
 
-	(void)state;
 	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
 	outer_start(&o, &(struct job){ .command = "test -t 1 || exit 1; test -t 2 && exit 2; echo out; echo errors >&2",
 				       .errors = pipes[1] });
@@ -218,7 +210,6 @@ static void pipes_stay_pipes(void **state)
 
 static void all_output_arrives(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		outer_start(&o, &(struct job){ .play = "burst", .background = i == 1 });
 		assert_int_equal(outer_status(&o), 6);
@@ -236,7 +227,6 @@ static void lines_of_ours_and_of_the_command_look_as_ever(void **state)
 	static const char *const theirs[] = { "theirs\r\nraw\ntheirs\r\n", "theirs\r\n" };
 	char path[32], command[256];
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		strcpy(path, "/tmp/rdmadiag-test-XXXXXX");
 		close(mkstemp(path));
@@ -271,7 +261,6 @@ static void without_a_terminal_there_is_none(void **state)
 	struct report report;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), pipes[2];
 
-	(void)state;
 	assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
 	outer_start(&o,
 		    &(struct job){ .command = "(: <>/dev/tty) 2>/dev/null && exit 1; while echo .; do sleep 0.02; done",
@@ -308,7 +297,6 @@ static void without_a_terminal_there_is_none(void **state)
 
 static void the_terminal_is_given_back_where_memory_ran_out(void **state)
 {
-	(void)state;
 	outer_start(&o, &(struct job){ .command = "sleep 600", .dies = true });
 	assert_int_equal(outer_status(&o), 3);
 	assert_true(outer_is_cooked(&o));
@@ -336,7 +324,6 @@ static void a_command_is_hung_up_when_we_are_killed(void **state)
 	char path[] = "/tmp/rdmadiag-test-XXXXXX", command[256];
 	int fd = mkstemp(path), null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	(void)state;
 	fchmod(fd, 0666);
 	snprintf(command, sizeof(command),
 		 "trap 'echo hung up >%s; exit' HUP TERM; echo ready >%s; while :; do sleep 0.05; done", path, path);
@@ -361,7 +348,6 @@ static void what_is_left_running_is_not_hung_up(void **state)
 	char path[] = "/tmp/rdmadiag-test-XXXXXX", command[256];
 	int fd = mkstemp(path), null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	(void)state;
 	fchmod(fd, 0666);
 	snprintf(command, sizeof(command),
 		 "trap 'echo hung up >%s; exit' HUP; echo start; (sleep 1; echo lives >%s) & exit 2", path, path);

@@ -87,7 +87,6 @@ static long found(const char *name)
 
 static void users_are_found_by_name_and_by_number(void **state)
 {
-	(void)state;
 	assert_int_equal(found("root"), 0);
 	assert_int_equal(found("alice"), 1000);
 	assert_int_equal(found("0"), 0);
@@ -107,7 +106,6 @@ static void a_number_that_is_none_is_nobody(void **state)
 						 "4294968296",		 "18446744073709551615",
 						 "18446744073709551616", "99999999999999999999999999" };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(none); i++)
 		assert_int_equal(found(none[i]), -ENOENT);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(too_great); i++)
@@ -116,7 +114,6 @@ static void a_number_that_is_none_is_nobody(void **state)
 
 static void users_that_cannot_be_looked_up_are_not_absent(void **state)
 {
-	(void)state;
 	look_up_fails = EIO;
 	assert_int_equal(found("alice"), -EIO);
 	assert_int_equal(found("1000"), -EIO);
@@ -172,7 +169,6 @@ static void no_descriptor_is_inherited(void **state)
 	struct trace_user user = { .entry = users[1] };
 	int low = open("/dev/null", O_RDONLY), high = fcntl(low, F_DUPFD, 700);
 
-	(void)state;
 	assert_true(low > 2 && high >= 700);
 	for (int i = 0; i < 4; i += getuid() ? 2 : 1) {
 		struct trace_command command = { .argv = SHELL("ls /proc/$$/fd"), .user = i & 1 ? &user : NULL };
@@ -200,7 +196,6 @@ static void groups_are_the_users(void **state)
 						       "id -G | wc -w"),
 					 .user = &user };
 
-	(void)state;
 	if (!getuid())
 		assert_string_equal(output_of(&command), "1001 5001 5099 100\n.");
 	trace_user_deinit(&user);
@@ -213,7 +208,6 @@ static void variables_are_the_users(void **state)
 	struct trace_user user = { .entry = users[1] };
 	struct trace_command command = { .argv = SHELL("echo $HOME $USER $LOGNAME $SHELL"), .user = &user };
 
-	(void)state;
 	if (getuid())
 		SKIP("only root can become another user");
 	assert_string_equal(output_of(&command), "/home/alice alice alice /bin/sh\n.");
@@ -265,7 +259,6 @@ static void privileges_of_ours_are_gone(void **state)
 	struct trace_user user = { .entry = users[1] };
 	struct trace_command command = { .argv = SHELL(PRIVILEGES), .user = &user };
 
-	(void)state;
 	if (getuid())
 		SKIP("only root can become another user");
 	assert_string_equal(privileges(&command), ALICE NO_CAPS "NoNewPrivs: 1 .");
@@ -280,7 +273,6 @@ static void a_command_that_cannot_be_run_is_our_error(void **state)
 	struct trace_child child = TRACE_CHILD_INIT;
 	struct rd_err err = { 0 };
 
-	(void)state;
 	assert_int_equal(trace_child_start(&child, &command, &err), -EACCES);
 	trace_child_deinit(&child);
 	for (int session = 0; session < (getuid() ? 1 : 2); session++) {

@@ -43,9 +43,8 @@ static void assert_fails(const struct fake_host *host, const char *path, int cod
 
 static void what_has_no_module_is_refused_by_name(void **state)
 {
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 
-	(void)state;
 	fake_host_init(&host);
 	assert_int_equal(fake_host_run(&host, "mkdir -p empty lib/modules/9.9/kernel/net && touch text ko .ko"), 0);
 	fake_host_text(&host, "/lib/modules/9.9/kernel/net/other.ko", "not wanted, so not read");
@@ -61,7 +60,6 @@ static void what_has_no_module_is_refused_by_name(void **state)
 	assert_true(open_path(&host, "/.ko", NULL, &(struct rd_err){ 0 }) < 0);
 	assert_int_equal(fake_host_run(&host, "mkfifo pipe"), 0);
 	assert_fails(&host, "/pipe", EINVAL, "/pipe");
-	fake_host_deinit(&host);
 }
 
 static void a_module_file_that_is_none_is_named(void **state)
@@ -78,7 +76,6 @@ static void a_module_file_that_is_none_is_named(void **state)
 		{ "/dir/extra/x.ko.xz", "\xfd\x37zXZ" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(files); i++) {
 		struct fake_host host;
 
@@ -92,9 +89,8 @@ static void a_module_file_that_is_none_is_named(void **state)
 
 static void directories_end_and_links_to_them_are_not_followed(void **state)
 {
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 
-	(void)state;
 	fake_host_init(&host);
 	assert_int_equal(fake_host_run(&host, "mkdir loop && ln -s . loop/self && ln -s loop loop/loop && "
 					      "ln -s absent loop/x.ko && mkfifo loop/y.ko && "
@@ -109,7 +105,6 @@ static void directories_end_and_links_to_them_are_not_followed(void **state)
 	assert_fails(&host, "/deep", ENODEV, "/deep");
 	assert_int_equal(fake_host_run(&host, "d=deep; for i in $(seq 300); do d=$d/d; done; mkdir -p $d"), 0);
 	assert_int_equal(open_path(&host, "/deep", NULL, &(struct rd_err){ 0 }), -ELOOP);
-	fake_host_deinit(&host);
 }
 
 static void add_member(struct rd_buf *deb, const char *name, const void *data, size_t size)
@@ -137,7 +132,6 @@ static void a_damaged_package_is_named(void **state)
 	_cleanup_buf_ struct rd_buf deb = { 0 };
 	char rpm[200] = "\xed\xab\xee\xdb\3";
 
-	(void)state;
 	rd_buf_str(&deb, "!<arch>\n");
 	assert_bad_package(deb.data, deb.len);
 	add_member(&deb, "debian-binary", "2.0\n", 4);
@@ -211,10 +205,9 @@ static void modules_look_as_if_they_were_loaded(void **state)
 {
 	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
 	struct rd_source *source;
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 	const char *modules;
 
-	(void)state;
 	if (!add_modules(&host))
 		SKIP("no compiler");
 	source = open_modules(&host, "/lib/modules/9.9-unit", NULL, &notes);
@@ -237,7 +230,6 @@ static void modules_look_as_if_they_were_loaded(void **state)
 	assert_int_equal(notes.v[1].code, ENOENT);
 	assert_string_equal(notes.v[1].object, "9.9-unit");
 	rd_source_closep(&source);
-	fake_host_deinit(&host);
 }
 
 static void only_a_driver_of_devices_has_drivers_and_a_hidden_module_is_not_loaded(void **state)
@@ -245,9 +237,8 @@ static void only_a_driver_of_devices_has_drivers_and_a_hidden_module_is_not_load
 	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
 	struct rd_names names = { 0 };
 	struct rd_source *source;
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 
-	(void)state;
 	if (!add_modules(&host))
 		SKIP("no compiler");
 	source = open_modules(&host, "/lib/modules/9.9-unit/kernel", NULL, &notes);
@@ -260,21 +251,18 @@ static void only_a_driver_of_devices_has_drivers_and_a_hidden_module_is_not_load
 	assert_null(strstr(text_at(source, "/proc/modules"), "drv_ib"));
 	assert_non_null(strstr(text_at(source, "/proc/modules"), "drv_core "));
 	rd_source_closep(&source);
-	fake_host_deinit(&host);
 }
 
 static void of_two_modules_of_a_name_the_last_path_counts_then_updates(void **state)
 {
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 
-	(void)state;
 	if (!add_modules(&host))
 		SKIP("no compiler");
 	assert_version(&host, "/lib/modules/9.9-unit", NULL, "2");
 	assert_version(&host, "/lib/modules/9.9-unit", DRIVER, "1");
 	assert_version(&host, DRIVER, "/lib/modules/9.9-unit", "2");
 	assert_version(&host, "/lib/modules/9.9-unit/kernel", UPDATE, "2");
-	fake_host_deinit(&host);
 }
 
 static void the_image_of_the_same_root_has_the_types(void **state)
@@ -285,10 +273,9 @@ static void the_image_of_the_same_root_has_the_types(void **state)
 	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
 	static const char *const paths[] = { "/lib/modules/9.9-unit/kernel", "/usr/lib/modules/9.9-unit", "" };
 	struct rd_source *source;
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 	char path[512];
 
-	(void)state;
 	if (!add_modules(&host))
 		SKIP("no compiler");
 	fake_host_write(&host, "/boot/vmlinuz-9.9-unit", image, sizeof(image));
@@ -310,18 +297,16 @@ static void the_image_of_the_same_root_has_the_types(void **state)
 	assert_int_equal(notes.v[0].code, ENOEXEC);
 	snprintf(path, sizeof(path), "%s/boot/vmlinuz-9.9-unit", host.root);
 	assert_string_equal(notes.v[0].object, path);
-	fake_host_deinit(&host);
 }
 
 static void a_package_is_read_to_its_end(void **state)
 {
 	_cleanup_buf_ struct rd_buf deb = { 0 }, tar = { 0 };
 	_cleanup_bytes_ struct rd_bytes module = { 0 }, read = { 0 };
-	struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host;
 	struct rd_source *source;
 	size_t needed;
 
-	(void)state;
 	if (!add_modules(&host))
 		SKIP("no compiler");
 	assert_int_equal(rd_read_file(host.source, CORE, &module, NULL), 0);
@@ -343,7 +328,6 @@ static void a_package_is_read_to_its_end(void **state)
 	assert_string_equal(text_at(source, "/proc/sys/kernel/osrelease"), "9.9-unit");
 	assert_string_equal(text_at(source, "/lib/modules/9.9-unit/modules.dep"), CORE ":\n");
 	rd_source_closep(&source);
-	fake_host_deinit(&host);
 }
 
 int main(void)

@@ -46,7 +46,6 @@ static void a_return_address_follows_a_call(void **state)
 	size_t at = traced_find(&whole, "traced_below") + 1;
 	uint64_t *slot = find_word(user, whole.ustack[at].addr);
 
-	(void)state;
 	assert_non_null(slot);
 	assert_null(whole.ustack_end);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(wrong); i++) {
@@ -70,7 +69,6 @@ static void a_copy_that_is_too_short_says_why(void **state)
 	_cleanup_free_ struct rd_rec_user *user = traced_copy(pid);
 	size_t before = 0;
 
-	(void)state;
 	for (user->size = 0; user->size < 512; user->size += 8) {
 		_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 
@@ -99,7 +97,6 @@ static void more_frames_than_are_shown_are_mentioned(void **state)
 	_cleanup_free_ struct rd_rec_user *user = traced_copy(pid);
 	_cleanup_(rd_event_deinit) struct rd_event ev = traced_resolve(us, pid, user, 0);
 
-	(void)state;
 	assert_int_equal(ev.n_ustack, RD_USER_FRAMES);
 	assert_non_null(strstr(ev.ustack_end, "more than 128"));
 	rd_ustack_destroy(us);
@@ -134,7 +131,6 @@ static void generated_code_ends_the_stack(void **state)
 	pid_t pid;
 	char byte;
 
-	(void)state;
 	assert_int_equal(pipe(go), 0);
 	assert_int_equal(pipe(done), 0);
 	pid = start_mapper((uint64_t)(uintptr_t)at, go[0], done[1]);
@@ -181,7 +177,6 @@ static void a_process_that_ends_while_it_is_read_keeps_what_was_known(void **sta
 	int ready[2], go[2];
 	char byte;
 
-	(void)state;
 	assert_int_equal(pipe(ready), 0);
 	assert_int_equal(pipe(go), 0);
 	for (unsigned i = 0; i < 10; i++) {
@@ -223,16 +218,16 @@ static struct rd_maps parse_maps(const char *text, bool whole)
 
 static void maps_are_foreign(void **state)
 {
-	struct rd_maps maps = parse_maps("1000-2000 r-xp 00000000 fe:01 7 /a\\012b\\040 c (deleted)\n"
-					 "3000-4000 --xp 00000000 00:00 0 \n"
-					 "4000-5000 rw-p 00000000 00:00 0 [anon:/usr/lib/libc.so.6]\n"
-					 "5000-6000 r-xs fffffffffffff000 00:05 8 /dev/x\n"
-					 "6000-7000 r-xp 00000000 00:00 0 [anon:[vdso]]\n"
-					 "7fff00000000-7fff00001000 rwxp 00000000 00:00 0 [stack]\n"
-					 "ffffffffff600000-ffffffffffffffff --xp 00000000 00:00 0 [vsyscall]\n",
-					 true);
+	_cleanup_(rd_maps_deinit) struct rd_maps maps =
+		parse_maps("1000-2000 r-xp 00000000 fe:01 7 /a\\012b\\040 c (deleted)\n"
+			   "3000-4000 --xp 00000000 00:00 0 \n"
+			   "4000-5000 rw-p 00000000 00:00 0 [anon:/usr/lib/libc.so.6]\n"
+			   "5000-6000 r-xs fffffffffffff000 00:05 8 /dev/x\n"
+			   "6000-7000 r-xp 00000000 00:00 0 [anon:[vdso]]\n"
+			   "7fff00000000-7fff00001000 rwxp 00000000 00:00 0 [stack]\n"
+			   "ffffffffff600000-ffffffffffffffff --xp 00000000 00:00 0 [vsyscall]\n",
+			   true);
 
-	(void)state;
 	assert_true(maps.complete);
 	assert_int_equal(maps.n, 2);
 	assert_int_equal(maps.n_areas, 6);
@@ -246,7 +241,6 @@ static void maps_are_foreign(void **state)
 	assert_non_null(rd_maps_code(&maps, UINT64_C(0xfffffffffffffffe)));
 	assert_null(rd_maps_code(&maps, UINT64_MAX));
 	assert_null(rd_maps_code(&maps, 0));
-	rd_maps_deinit(&maps);
 }
 
 #define A_LINE "1000-2000 r-xp 00000000 fe:01 7 /a\n"
@@ -265,7 +259,6 @@ static void maps_that_are_not_understood_are_not_complete(void **state)
 	};
 	struct rd_maps maps;
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(texts); i++) {
 		maps = parse_maps(texts[i], true);
 		assert_false(maps.complete);

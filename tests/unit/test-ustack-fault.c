@@ -313,7 +313,6 @@ static pid_t pids[4];
 
 static int begin(void **state)
 {
-	(void)state;
 	us = NULL;
 	pcs[1] = called_from();
 	if (rd_ustack_create(&us, NULL) < 0)
@@ -328,7 +327,6 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	(void)state;
 	rd_ustack_destroy(us);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(pids); i++)
 		kill(pids[i], SIGKILL);
@@ -379,7 +377,6 @@ static void whoever_parses_can_do_nothing(void **state)
 	char wanted[32];
 	int fd;
 
-	(void)state;
 #ifdef RD_SANITIZED
 	SKIP("sanitizers leave out seccomp");
 #endif
@@ -406,7 +403,6 @@ static void one_that_dies_costs_its_own_names_only(void **state)
 {
 	_cleanup_free_ char *good = NULL;
 
-	(void)state;
 	assert_null(ask(pids[0], DIE, -ECHILD));
 	assert_null(ask(pids[0], GOOD, 0));
 	good = ask(pids[1], GOOD, 0);
@@ -417,7 +413,6 @@ static void what_hangs_is_given_up_and_three_times_only(void **state)
 {
 	_cleanup_free_ char *good = ask(pids[3], GOOD, 0);
 
-	(void)state;
 	assert_string_equal(good, "good");
 	for (size_t i = 0; i < 3; i++)
 		assert_null(ask(pids[i], HANG, -ETIMEDOUT));
@@ -429,7 +424,6 @@ static void answers_are_foreign(void **state)
 {
 	_cleanup_free_ char *name = ask(pids[0], LONG, 0), *refused = ask(pids[0], ASK_DEBUG, 0);
 
-	(void)state;
 	assert_int_equal(strlen(name), RD_NAMED_TEXT);
 	assert_string_equal(refused, "refused");
 	assert_null(ask(pids[0], TOO_MUCH, -EPROTO));
@@ -440,7 +434,6 @@ static void answers_are_foreign(void **state)
 
 static void whoever_parses_cannot_take_away_the_first_frame(void **state)
 {
-	(void)state;
 	assert_null(ask(pids[0], END_NOW, -EPROTO));
 }
 
@@ -466,7 +459,6 @@ static void maps_that_change_are_followed_so_many_times(void **state)
 	unsigned known = 0;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(in), 0);
 	assert_int_equal(pipe(out), 0);
 	pid = fork();

@@ -36,7 +36,6 @@ static void a_stack_leads_to_main_and_beyond(void **state)
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	size_t at;
 
-	(void)state;
 	assert_false(rd_ustack_confined(us)->active);
 	ev = traced_resolve(us, pid, user, 0);
 	assert_null(ev.ustack_end);
@@ -63,7 +62,6 @@ static void what_was_learned_stays_when_the_process_has_ended(void **state)
 	_cleanup_free_ struct rd_rec_user *user = traced_copy(pid);
 	_cleanup_(rd_event_deinit) struct rd_event first = traced_resolve(us, pid, user, 0), again = { 0 };
 
-	(void)state;
 	traced_end(pid);
 	again = traced_resolve(us, pid, user, 0);
 	assert_null(again.ustack_end);
@@ -79,7 +77,6 @@ static void of_a_process_that_is_not_there_is_one_address(void **state)
 	_cleanup_free_ struct rd_rec_user *user = traced_copy(pid);
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 
-	(void)state;
 	traced_end(pid);
 	ev = traced_resolve(us, pid, user, 0);
 	assert_int_equal(ev.n_ustack, 1);
@@ -180,7 +177,6 @@ static void a_file_that_was_mapped_later_and_deleted_is_found(void **state)
 	struct rd_ustack *us = traced_ustack();
 	_cleanup_(rd_event_deinit) struct rd_event before = { 0 }, after = { 0 };
 
-	(void)state;
 	before = resolve_at(us, mapper.pid, inside(getsubopt));
 	assert_non_null(before.ustack[0].function);
 	assert_non_null(strstr(before.ustack_end, "not in memory"));
@@ -231,7 +227,6 @@ static void a_container_has_files_of_its_own(void **state)
 	uint64_t at = map_now(&mapper);
 	struct rd_maps maps;
 
-	(void)state;
 	assert_int_equal(rd_maps_read(getpid(), &maps), 0);
 	assert_true(maps.ours);
 	rd_maps_deinit(&maps);
@@ -253,10 +248,9 @@ static void a_container_has_files_of_its_own(void **state)
 static void what_is_no_file_is_not_opened(void **state)
 {
 	const struct rd_mapped null = { .name = (char[]){ "/dev/null" } };
-	struct rd_maps maps;
+	_cleanup_(rd_maps_deinit) struct rd_maps maps;
 	int fd = -1;
 
-	(void)state;
 	assert_int_equal(rd_maps_open(getpid(), &null, true), -1);
 	assert_int_equal(rd_maps_read(getpid(), &maps), 0);
 	for (size_t i = 0; i < maps.n && fd < 0; i++)
@@ -264,7 +258,6 @@ static void what_is_no_file_is_not_opened(void **state)
 			fd = rd_maps_open(getpid(), &maps.v[i], false);
 	assert_true(fd >= 0);
 	close(fd);
-	rd_maps_deinit(&maps);
 }
 
 /* Another file of the same path is another file. */
@@ -273,7 +266,6 @@ static void a_path_of_a_container_is_not_ours(void **state)
 	struct rd_mapped other = { .name = (char[]){ "/proc/self/exe" }, .dev = 1, .ino = 1 };
 	int fd = rd_maps_open(0, &other, true);
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(rd_maps_open(0, &other, false), -1);

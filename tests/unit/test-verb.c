@@ -34,7 +34,6 @@ static uint64_t ioctl_key(uint32_t object, uint32_t method)
 
 static void ioctl_methods_have_the_names_of_the_headers(void **state)
 {
-	(void)state;
 	assert_verb(ioctl_key(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE), "CQ", "CQ_CREATE", "ibv_create_cq");
 	assert_verb(ioctl_key(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE), "QP", "QP_CREATE", "ibv_create_qp");
 	assert_verb(ioctl_key(UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR), "MR", "REG_DMABUF_MR",
@@ -52,7 +51,6 @@ static void ioctl_methods_have_the_names_of_the_headers(void **state)
 
 static void objects_newer_than_the_headers_here_have_names(void **state)
 {
-	(void)state;
 	assert_verb(ioctl_key(17, 0), "DMAH", "DMAH_ALLOC", "ibv_alloc_dmah");
 	assert_verb(ioctl_key(19, 0), "COMP_CNTR", "COMP_CNTR_CREATE", "ibv_create_comp_cntr");
 	assert_verb(ioctl_key(UVERBS_OBJECT_MR, 5), "MR", "REG_MR", "ibv_reg_mr");
@@ -60,14 +58,12 @@ static void objects_newer_than_the_headers_here_have_names(void **state)
 
 static void a_drivers_own_object_is_a_number_and_claims_no_verb(void **state)
 {
-	(void)state;
 	assert_verb(ioctl_key(0x1003, 0x1000), "0x1003", "0x1000", "");
 	assert_verb(ioctl_key(UVERBS_OBJECT_QP, 0x1001), "QP", "0x1001", "");
 }
 
 static void a_command_inside_invoke_write_is_about_its_own_object(void **state)
 {
-	(void)state;
 	assert_verb(RD_VERB(RD_VERB_INVOKE_WRITE, IB_USER_VERBS_CMD_REG_MR), "MR", "INVOKE_WRITE:REG_MR", "ibv_reg_mr");
 	assert_verb(RD_VERB(RD_VERB_INVOKE_WRITE, IB_USER_VERBS_CMD_MODIFY_QP), "QP", "INVOKE_WRITE:MODIFY_QP",
 		    "ibv_modify_qp");
@@ -88,7 +84,6 @@ static void a_write_is_named_by_its_handler(void **state)
 			       { .name = "ib_uverbs_reg_mrs" } };
 	struct rd_fnset set = { .fns = fns, .n_fns = RD_ARRAY_SIZE(fns) };
 
-	(void)state;
 	assert_verb_of(RD_VERB(RD_VERB_WRITE, 0), &set, "MR", "WRITE:REG_MR", "ibv_reg_mr");
 	assert_verb_of(RD_VERB(RD_VERB_WRITE, 1), &set, "RWQ_IND_TBL", "WRITE:EX_CREATE_RWQ_IND_TBL",
 		       "ibv_create_rwq_ind_table");
@@ -101,7 +96,6 @@ static void a_write_is_named_by_its_handler(void **state)
 
 static void rdma_cm_commands_have_the_librarys_names(void **state)
 {
-	(void)state;
 	assert_verb(RD_VERB(RD_VERB_UCMA, RDMA_USER_CM_CMD_BIND_IP), "RDMA_CM", "BIND_IP", "rdma_bind_addr");
 	assert_verb(RD_VERB(RD_VERB_UCMA, RDMA_USER_CM_CMD_BIND), "RDMA_CM", "BIND", "rdma_bind_addr");
 	assert_verb(RD_VERB(RD_VERB_UCMA, RDMA_USER_CM_CMD_RESOLVE_ADDR), "RDMA_CM", "RESOLVE_ADDR",
@@ -113,7 +107,6 @@ static void rdma_cm_commands_have_the_librarys_names(void **state)
 
 static void file_operations_and_unreadable_headers(void **state)
 {
-	(void)state;
 	assert_verb(RD_VERB(RD_VERB_FOP, RD_ENTRY_UVERBS_OPEN), "DEVICE", "OPEN", "ibv_open_device");
 	assert_verb(RD_VERB(RD_VERB_FOP, RD_ENTRY_UVERBS_MMAP), "DEVICE", "MMAP", "");
 	assert_verb(0, "", "", "");
@@ -122,9 +115,8 @@ static void file_operations_and_unreadable_headers(void **state)
 
 static void what_is_not_known_is_null_in_the_event(void **state)
 {
-	struct rd_event ev = { .verb_key = ioctl_key(UVERBS_OBJECT_QP, 0) };
+	_cleanup_(rd_event_deinit) struct rd_event ev = { .verb_key = ioctl_key(UVERBS_OBJECT_QP, 0) };
 
-	(void)state;
 	rd_verb_resolve(&ev, NULL);
 	assert_string_equal(ev.verb, "ibv_create_qp");
 	ev.verb_key = 0;
@@ -132,7 +124,6 @@ static void what_is_not_known_is_null_in_the_event(void **state)
 	assert_null(ev.object);
 	assert_null(ev.method);
 	assert_null(ev.verb);
-	rd_event_deinit(&ev);
 }
 
 int main(void)
