@@ -112,6 +112,16 @@ int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv
 	return EINVAL;
 }
 
+static time_t later; /* s that the clocks are ahead */
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int r = (int)syscall(SYS_clock_gettime, clock, ret);
+
+	ret->tv_sec += later;
+	return r;
+}
+
 static int ask(struct rd_source *src, const char *device)
 {
 	_cleanup_free_ char *text = NULL;
@@ -140,6 +150,8 @@ static void without_a_deadline_it_is_given_up_at_the_first_that_hangs(void **sta
 	assert_int_equal(ask(live, "good2"), -ETIMEDOUT);
 	assert_int_equal(ask(live, "hang3"), -ETIMEDOUT);
 	assert_int_equal(*opened, before);
+	later = 61; /* a trace goes on: the host was only busy then */
+	assert_int_equal(ask(live, "good2"), 0);
 	assert_int_equal(rd_source_live_open(NULL, &again, NULL), 0);
 	assert_int_equal(ask(again, "good0"), 0);
 	assert_true(*opened > before);

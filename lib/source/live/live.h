@@ -8,9 +8,9 @@
 
 /* RD_SOURCE_VERBS. The library is loaded, and the device opened, in a child process that is abandoned after three seconds (in a child of the
  * guard: together with that): a provider can hang in its device, or crash. The child can open libraries, sysfs and RDMA devices
- * only. `*silent` is false before the first call, and belongs to the source: after one missing reply every device is -ETIMEDOUT
- * without a query. -EOPNOTSUPP without libibverbs, -ENODEV if it does not know the device. */
-int rd_verbs_read(bool *silent, const char *path, struct rd_bytes *ret, struct rd_err *err);
+ * only. `*silent` is 0 before the first call, and belongs to the source: for a minute after one missing reply every device is -ETIMEDOUT
+ * without a query (rd_monotonic_ms). -EOPNOTSUPP without libibverbs, -ENODEV if it does not know the device. */
+int rd_verbs_read(int64_t *silent, const char *path, struct rd_bytes *ret, struct rd_err *err);
 
 /* RD_SOURCE_TCP, RD_SOURCE_LIBS, RD_SOURCE_JOB. The last two in a child, which is abandoned: the memory map of a process can be locked for as
  * long as the process hangs. */

@@ -87,9 +87,9 @@ struct live {
 	bool confined; /* a directory is the host: all links, also absolute ones, are resolved within it */
 	struct rd_nlsockets sockets;
 	struct kept kept;
-	int ethtool;	   /* a socket for the ioctl; -1: not open yet */
-	int queries;	   /* the map of RD_SOURCE_QUERIES; -1: none */
-	bool verbs_silent; /* libibverbs did not reply: it is not queried again */
+	int ethtool;	      /* a socket for the ioctl; -1: not open yet */
+	int queries;	      /* the map of RD_SOURCE_QUERIES; -1: none */
+	int64_t verbs_silent; /* libibverbs did not reply: it is not queried before that time */
 	struct ring_buffer *ring;
 	rd_event_fn *fn; /* of the drain_events that is running */
 	void *arg;

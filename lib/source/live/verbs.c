@@ -12,6 +12,7 @@
 #include "source/opener/child.h"
 
 #define LIMIT_MS 3000
+#define SILENT_MS 60000 /* a trace runs for weeks, and the host may only have been busy */
 #define LIMIT_SIZE ((size_t)64 << 10)
 #define PORTS_MAX 254
 
@@ -230,15 +231,15 @@ static int query_device(void *arg, struct rd_bytes *ret, struct rd_err *err)
 	return -ENODEV;
 }
 
-int rd_verbs_read(bool *silent, const char *path, struct rd_bytes *ret, struct rd_err *err)
+int rd_verbs_read(int64_t *silent, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
 	int r;
 
 	if (!path[strlen(RD_SOURCE_VERBS)])
 		return rd_err_set(err, EISDIR, path, "cannot read");
-	if (*silent)
-		return rd_err_set(err, ETIMEDOUT, path, "not queried: libibverbs did not reply for an earlier device");
+	if (rd_monotonic_ms() < *silent)
+		return rd_err_set(err, ETIMEDOUT, path, "not queried: libibverbs did not reply to an earlier query");
 	r = rd_child_run(path, query_device, (void *)path, LIMIT_MS, LIMIT_SIZE, ret, err);
-	*silent = r == -ETIMEDOUT;
+	*silent = r == -ETIMEDOUT ? rd_monotonic_ms() + SILENT_MS : 0;
 	return r;
 }
