@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "datafile.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "check/shared/check.h"
@@ -224,11 +226,15 @@ static bool add_site(struct rd_source *host, const char *folder, const char *nam
 	return true;
 }
 
-static const char *site_of_user(void)
+/* As an absolute path, since files of the host are opened from its root. NULL: not set. Caller frees. */
+static char *site_of_user(void)
 {
 	const char *folder = secure_getenv("RDMADIAG_DATADIR");
+	char here[PATH_MAX];
 
-	return folder && *folder ? folder : NULL;
+	if (!folder || !*folder)
+		return NULL;
+	return *folder == '/' || !getcwd(here, sizeof(here)) ? rd_dup(folder) : rd_text("%s/%s", here, folder);
 }
 
 /* The i-th directory that may hold the tables of the program at `exe`; NULL: no more. Caller frees. */
@@ -268,7 +274,7 @@ static void add_shipped(struct rd_source *host, const char *name, struct rd_tabl
 void rd_table_read(const char *name, struct rd_table *ret, struct rd_errlist *errors)
 {
 	_cleanup_(rd_source_closep) struct rd_source *opened = NULL;
-	const char *of_user = site_of_user();
+	_cleanup_free_ char *of_user = site_of_user();
 	size_t failed = errors->n;
 	struct rd_source *host;
 	struct rd_err err = { 0 };
@@ -303,7 +309,8 @@ int rd_table_read_all(const char *name, struct rd_table *ret, struct rd_err *err
 /* KIND.d/NAME.conf in the site's directories. */
 static int read_site(const char *kind, const char *name, struct rd_bytes *ret, struct rd_err *err)
 {
-	const char *const folders[] = { site_of_user(), SITE_FOLDER };
+	_cleanup_free_ char *of_user = site_of_user();
+	const char *const folders[] = { of_user, SITE_FOLDER };
 	_cleanup_(rd_source_closep) struct rd_source *opened = NULL;
 	struct rd_source *host;
 	int r = rd_local_host(&opened, &host, err);

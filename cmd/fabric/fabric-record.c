@@ -69,8 +69,6 @@ int fabric_record_open(struct fabric_session *s, const char *path, struct fabric
 		rd_err_hint(err, "use another file name");
 		return -EEXIST;
 	}
-	if (ftruncate(record->fd, 0) < 0)
-		return rd_err_set(err, errno, path, "cannot write");
 	rd_output_init(s->ctx, &report);
 	record->host = report.host ? rd_text("%s", report.host) : NULL;
 	rd_report_deinit(&report);
@@ -228,7 +226,8 @@ static void write_sweep(struct fabric_record *record)
 {
 	record->out.take = write_piece;
 	record->added = 0;
-	record->error = 0;
+	/* An earlier recording goes when there is a sweep to take its place. */
+	record->error = record->size == 0 && ftruncate(record->fd, 0) < 0 ? -errno : 0;
 	if (record->rows) {
 		if (record->size == 0)
 			add_heading(&record->out);

@@ -45,6 +45,9 @@ site() {
 	site counters.d/99-site.conf 'made_up * birds 64-bit load sum Birds.'
 	[ "$(meaning made_up unit)" = birds ]
 	[ "$(meaning symbol_error unit)" = cod ]
+	RD=$(realpath "$RD") && cd "$SITE/.." # a relative path is one from here
+	RDMADIAG_DATADIR=site run meaning made_up unit
+	[ "$output" = birds ]
 }
 
 @test "what is no .conf file is not read: leftovers of editors and packages" {

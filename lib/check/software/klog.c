@@ -318,7 +318,7 @@ KLOG_RULE(klog_peermem_symbols, "log-peermem-symbols",
 	  "the module was built against another ib_core (the RDMA stack was replaced): GPUDirect RDMA through peer "
 	  "memory is unavailable",
 	  "# rebuild and load in this order, while no job runs: RDMA stack, GPU driver, nvidia_peermem\n"
-	  "# or use DMA-BUF, which needs the open kernel module", false,
+	  "# or use DMA-BUF, which needs the open kernel module and a kernel with CONFIG_PCI_P2PDMA", false,
 	  { RD_KLOG_PEERMEM_VERSION, RD_SEV_CRITICAL, 0, true },
 	  { RD_KLOG_PEERMEM_CLIENT, RD_SEV_CRITICAL, 0, true },
 	  { RD_KLOG_NV_PEER_MEM_SYMBOL, RD_SEV_CRITICAL, 0 });
