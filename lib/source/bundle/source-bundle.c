@@ -17,12 +17,6 @@
 
 /* ---- a directory, read completely: first to bytes, by a process that may open its files, then to a tree */
 
-static void closedirp(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 /* One name of a directory, followed by the name with its NUL, and by `size` bytes: of a file, or the target of a link. The members of a
  * directory follow it, up to an entry of RD_NODE_NONE. */
 struct entry {
@@ -89,63 +83,62 @@ static int walk_link(int dir, const char *name, struct rd_buf *out)
 						      add_entry(out, RD_NODE_LINK, 0, name, target, (size_t)n);
 }
 
-/* Closes `fd`. */
-static int walk_dir(int fd, struct rd_buf *out, size_t depth)
+static int walk_dir(int dir, struct rd_buf *out, size_t depth);
+
+/* `type`: as of readdir. */
+static int walk_name(int dir, const char *name, unsigned type, struct rd_buf *out, size_t depth)
 {
-	_cleanup_(closedirp) DIR *dir = depth > RD_TREE_DEPTH_MAX ? NULL : fdopendir(fd);
+	_cleanup_close_ int below = -1;
+	struct stat st;
 	int r = 0;
 
-	if (!dir) {
-		close(fd);
-		return depth > RD_TREE_DEPTH_MAX ? -EBADMSG : -errno;
-	}
-	while (!r) {
-		const struct dirent *entry = (errno = 0, readdir(dir));
-		struct stat st;
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return 0;
+	if (type == DT_UNKNOWN && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		type = IFTODT(st.st_mode);
+	if (type == DT_REG)
+		return walk_file(dir, name, out);
+	if (type == DT_LNK)
+		return walk_link(dir, name, out);
+	if (type != DT_DIR)
+		return -EBADMSG;
+	below = open_name(dir, name, O_DIRECTORY);
+	/* Another file system is not entered. */
+	if (below < 0 && errno != EACCES && errno != EXDEV)
+		return -errno;
+	r = add_entry(out, RD_NODE_DIR, below < 0 ? errno : 0, name, NULL, 0);
+	if (!r && below >= 0)
+		r = walk_dir(below, out, depth + 1);
+	return r ? r : add_entry(out, RD_NODE_NONE, 0, "", NULL, 0);
+}
 
-		if (!entry)
-			return -errno;
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		st.st_mode = DTTOIF(entry->d_type);
-		if (entry->d_type == DT_UNKNOWN && fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			return -EBADMSG;
-		switch (st.st_mode & S_IFMT) {
-		case S_IFDIR:
-			fd = open_name(dirfd(dir), entry->d_name, O_DIRECTORY);
-			r = fd < 0 ? errno : 0;
-			/* Another file system is not entered. */
-			if (r && r != EACCES && r != EXDEV)
-				return -r;
-			r = add_entry(out, RD_NODE_DIR, r, entry->d_name, NULL, 0);
-			if (fd >= 0)
-				r = r ? (close(fd), r) : walk_dir(fd, out, depth + 1);
-			if (!r)
-				r = add_entry(out, RD_NODE_NONE, 0, "", NULL, 0);
-			break;
-		case S_IFLNK:
-			r = walk_link(dirfd(dir), entry->d_name, out);
-			break;
-		case S_IFREG:
-			r = walk_file(dirfd(dir), entry->d_name, out);
-			break;
-		default:
-			r = -EBADMSG;
+static int walk_dir(int dir, struct rd_buf *out, size_t depth)
+{
+	_Alignas(struct dirent64) char some[16 << 10];
+	ssize_t size;
+
+	if (depth > RD_TREE_DEPTH_MAX)
+		return -EBADMSG;
+	while ((size = getdents64(dir, some, sizeof(some))) > 0)
+		for (char *at = some; at < some + size; at += ((struct dirent64 *)at)->d_reclen) {
+			const struct dirent64 *entry = (struct dirent64 *)at;
+			int r = walk_name(dir, entry->d_name, entry->d_type, out, depth);
+
+			if (r < 0)
+				return r;
 		}
-	}
-	return r;
+	return size < 0 ? -errno : 0;
 }
 
 int rd_bundle_walk(int fd, struct rd_bytes *ret)
 {
 	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0), r = copy < 0 ? -errno : walk_dir(copy, &out, 0);
+	int r = walk_dir(fd, &out, 0);
 
 	if (r < 0)
 		return r;
 	rd_buf_str(&out, "");
-	*ret = (struct rd_bytes){ (uint8_t *)out.data, out.len };
-	out = (struct rd_buf){ 0 };
+	*ret = (struct rd_bytes){ (uint8_t *)RD_TAKE(out.data), out.len };
 	return 0;
 }
 
