@@ -9,17 +9,6 @@
 
 #define ADVICE "# "
 
-/* The next line of *at, without its newline; *at is moved behind it. False: there is none. */
-static bool next_line(const char **at, const char **ret, size_t *ret_size)
-{
-	if (!*at || !**at)
-		return false;
-	*ret = *at;
-	*ret_size = strcspn(*at, "\n");
-	*at += *ret_size + ((*at)[*ret_size] == '\n');
-	return true;
-}
-
 static bool is_advice(const char *line)
 {
 	return strncmp(line, ADVICE, strlen(ADVICE)) == 0;
@@ -31,7 +20,7 @@ static char *lines_of(const char *fix, bool commands, bool advice, const char *s
 	const char *line;
 	size_t size;
 
-	while (next_line(&fix, &line, &size)) {
+	while (rd_next_line(&fix, &line, &size)) {
 		size_t mark = is_advice(line) ? strlen(ADVICE) : 0;
 
 		if (mark ? !advice : !commands)
@@ -93,7 +82,7 @@ char *rd_fix_fill(const char *fix, const struct rd_fix_word *words, size_t n)
 	const char *line;
 	size_t size;
 
-	while (next_line(&fix, &line, &size)) {
+	while (rd_next_line(&fix, &line, &size)) {
 		_cleanup_buf_ struct rd_buf filled = { 0 };
 		bool whole = true;
 

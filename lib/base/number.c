@@ -10,38 +10,8 @@
 
 #include "base/rfc3339.h"
 
-#define NONE 0xff
 #define BLANKS " \t"
 #define DIGITS "0123456789"
-
-const uint8_t rd_digit_values[256] = {
-	[0 ... '0' - 1] = NONE,
-	[':' ... '@'] = NONE,
-	['G' ... '`'] = NONE,
-	['g' ... 255] = NONE,
-	['0'] = 0,
-	['1'] = 1,
-	['2'] = 2,
-	['3'] = 3,
-	['4'] = 4,
-	['5'] = 5,
-	['6'] = 6,
-	['7'] = 7,
-	['8'] = 8,
-	['9'] = 9,
-	['A'] = 10,
-	['B'] = 11,
-	['C'] = 12,
-	['D'] = 13,
-	['E'] = 14,
-	['F'] = 15,
-	['a'] = 10,
-	['b'] = 11,
-	['c'] = 12,
-	['d'] = 13,
-	['e'] = 14,
-	['f'] = 15,
-};
 
 /* Inline, so that the multiplication is by a constant: it reads lists of a hundred thousand addresses. */
 static inline __attribute__((always_inline)) int take_digits(const char **at, unsigned radix, uint64_t most,

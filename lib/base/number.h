@@ -21,11 +21,11 @@ enum rd_radix {
 };
 
 /* The value of a hexadecimal digit of either case; 16 and more: not a digit. */
-extern const uint8_t rd_digit_values[256];
-
 static inline unsigned rd_digit_value(char c)
 {
-	return rd_digit_values[(unsigned char)c];
+	unsigned digit = (unsigned)(unsigned char)c - '0', letter = ((unsigned)(unsigned char)c | 32) - 'a';
+
+	return digit < 10 ? digit : letter < 6 ? letter + 10 : UINT8_MAX;
 }
 
 /* All digits; a value of at most `most`. */

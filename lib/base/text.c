@@ -94,6 +94,28 @@ char *rd_next_part(const char **at, char separator)
 	return part;
 }
 
+bool rd_is_listed(const char *words, const char *text, size_t size)
+{
+	for (const char *at = words; *at; at += *at == ' ') {
+		size_t n = strcspn(at, " ");
+
+		if (n == size && memcmp(at, text, n) == 0)
+			return true;
+		at += n;
+	}
+	return false;
+}
+
+bool rd_next_line(const char **at, const char **ret, size_t *ret_size)
+{
+	if (!*at || !**at)
+		return false;
+	*ret = *at;
+	*ret_size = strcspn(*at, "\n");
+	*at += *ret_size + ((*at)[*ret_size] == '\n');
+	return true;
+}
+
 const char *rd_stat_field(const char *text, unsigned number)
 {
 	const char *before = strrchr(text, ')');

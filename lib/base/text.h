@@ -24,6 +24,12 @@ size_t rd_words(char **line, char **ret, size_t n);
  * elements. Caller frees. */
 char *rd_next_part(const char **at, char separator);
 
+/* Whether `words`, separated by spaces, has this one. */
+bool rd_is_listed(const char *words, const char *text, size_t size);
+
+/* Goes to the next line of a text, without its newline; `*at` is moved behind that. False: there is none. */
+bool rd_next_line(const char **at, const char **ret, size_t *ret_size);
+
 /* The field of /proc/PID/stat with this number in proc(5), 3 (the state) and up, with the fields after it. They follow a name that
  * may contain any character. NULL: no such field. */
 const char *rd_stat_field(const char *text, unsigned number);

@@ -511,7 +511,7 @@ static bool redact_special(struct rd_redact *redact, const char *path, const cha
 
 	if (strcmp(path, "root/proc/cmdline") == 0)
 		rd_redact_kernel_command(redact, text, out);
-	else if (rd_redact_is_listed("vpd cmdline", name, strlen(name)))
+	else if (rd_is_listed("vpd cmdline", name, strlen(name)))
 		return true; /* vital product data, arguments of a process: nothing is kept */
 	else if (strcmp(path, "root" RD_SOURCE_MAPS "/rdmadiag_qps") == 0)
 		rd_redact_qps(redact, data, size, false, out);
@@ -559,9 +559,9 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	_cleanup_free_ char *line = rd_dup_part((const char *)data, strcspn((const char *)data, "\n"));
 
-	if (rd_redact_is_listed(serials, name, strlen(name)))
+	if (rd_is_listed(serials, name, strlen(name)))
 		rd_redact_add_serial(redact, line);
-	if (rd_redact_is_listed(host_names, name, strlen(name)))
+	if (rd_is_listed(host_names, name, strlen(name)))
 		rd_redact_add_host(redact, line);
 	if (redact_special(redact, path, name, data, size, out))
 		return;
@@ -572,7 +572,7 @@ static void redact_content(struct rd_redact *redact, const char *path, const uin
 		if (strcmp(path, "root" RD_SOURCE_NCCL_XML) == 0)
 			learn_xml(redact, (const char *)data);
 		rd_redact_text(redact, (const char *)data, size,
-			       rd_redact_is_listed(versions, name, strlen(name)) ? RD_REDACT_VERSIONS : 0, out);
+			       rd_is_listed(versions, name, strlen(name)) ? RD_REDACT_VERSIONS : 0, out);
 		return;
 	}
 	rd_buf_add(out, data, size);

@@ -241,19 +241,6 @@ void rd_redact_text(struct rd_redact *redact, const char *text, size_t size, uns
 	}
 }
 
-/* `words`: separated by blanks. */
-bool rd_redact_is_listed(const char *words, const char *text, size_t size)
-{
-	for (const char *at = words; *at; at += *at == ' ') {
-		size_t n = strcspn(at, " ");
-
-		if (n == size && memcmp(at, text, n) == 0)
-			return true;
-		at += n;
-	}
-	return false;
-}
-
 static size_t span(const char *text, size_t size, int (*is)(int))
 {
 	size_t n = 0;
@@ -321,8 +308,8 @@ static void redact_group(struct rd_redact *redact, const char *text, size_t size
 	size_t before_size = 0;
 
 	/* A file that the kernel creates in each control group. */
-	if (dot && rd_redact_is_listed("cgroup memory cpu cpuset io pids hugetlb rdma misc irq dmem freezer", text,
-				       (size_t)(dot - text))) {
+	if (dot && rd_is_listed("cgroup memory cpu cpuset io pids hugetlb rdma misc irq dmem freezer", text,
+				(size_t)(dot - text))) {
 		rd_buf_add(out, text, size);
 		return;
 	}
@@ -341,9 +328,8 @@ static void redact_group(struct rd_redact *redact, const char *text, size_t size
 			rd_buf_add(out, at, n);
 			continue;
 		}
-		if (rd_redact_is_listed(cgroup_words, at, n) ||
-		    (n < 4 && span(at, n, isdigit) == n &&
-		     rd_redact_is_listed("step task session", before, before_size)))
+		if (rd_is_listed(cgroup_words, at, n) ||
+		    (n < 4 && span(at, n, isdigit) == n && rd_is_listed("step task session", before, before_size)))
 			rd_buf_add(out, at, n);
 		else if (span(at, n, isdigit) == n)
 			/* The number of a job or a user, which is its name: always replaced by thirteen digits. */
@@ -395,7 +381,7 @@ static void redact_folder(struct rd_redact *redact, const char *name, size_t siz
 	static const char *const endings[] = { ".xml", ".so", ".conf", ".log", ".txt", ".json" };
 	const char *ending = "";
 
-	if (!size || rd_redact_is_listed(folders, name, size) || rd_redact_is_name(redact, name, size)) {
+	if (!size || rd_is_listed(folders, name, size) || rd_redact_is_name(redact, name, size)) {
 		rd_buf_add(out, name, size);
 		return;
 	}
@@ -530,7 +516,7 @@ void rd_redact_kernel_command(struct rd_redact *redact, const char *text, struct
 		_cleanup_free_ char *word = rd_dup_part(at + blank, n);
 
 		rd_buf_add(out, at, blank);
-		if (n && rd_redact_is_listed(kept, at + blank, key))
+		if (n && rd_is_listed(kept, at + blank, key))
 			rd_buf_str(out, word);
 		else if (n)
 			rd_redact_whole(redact, "cmd-", word, n, out);

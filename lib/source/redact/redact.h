@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/siphash.h"
+#include "base/text.h"
 
 enum rd_secret {
 	RD_SECRET_MAC,	  /* 6 bytes */
@@ -63,9 +64,6 @@ struct rd_redact {
 void rd_redact_deinit(struct rd_redact *redact);
 
 const struct rd_secret_word *rd_redact_find_word(const struct rd_redact *redact, const char *text, size_t size);
-
-/* `words`: separated by blanks. */
-bool rd_redact_is_listed(const char *words, const char *text, size_t size);
 
 /* In place. */
 void rd_redact_guid(struct rd_redact *redact, uint8_t *guid);
