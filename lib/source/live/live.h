@@ -43,8 +43,7 @@ struct rd_proc_job {
 	const char *process; /* "1234", "self" */
 	bool self;
 	struct rd_buf out;
-	uint64_t *inodes; /* of its sockets, sorted */
-	size_t n_inodes, cap_inodes;
+	struct rd_proc_tcp sockets; /* their inodes */
 	unsigned n_tcp;
 	int root; /* O_PATH */
 };

@@ -27,8 +27,8 @@
 #include "source/shared/netlink.h"
 #include "source/shared/redaction.h"
 
-#define FILES_MAX (1u << 20)	      /* the default of fs.nr_open */
-#define TABLE_MAX ((size_t)128 << 20) /* 800,000 sockets */
+#define FILES_MAX (1u << 20)	     /* the default of fs.nr_open */
+#define PART_MAX ((size_t)128 << 20) /* 800,000 sockets; of /proc/PID/maps: the default of vm.max_map_count is 65530 */
 #define ADDRESSES_MAX 1024
 #define ESTABLISHED 1
 
@@ -40,16 +40,29 @@ void rd_proc_tcp_deinit(struct rd_proc_tcp *tcp)
 	*tcp = (struct rd_proc_tcp){ 0 };
 }
 
-static int compare_inodes(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 static int compare_addresses(const void *a, const void *b)
 {
 	return memcmp(a, b, sizeof(struct rd_tcp_address));
+}
+
+/* The process that a path names in the directory `dir`; NULL: none. */
+static const char *process_of(const char *path, const char *dir)
+{
+	const char *process = path + strlen(dir);
+	uint64_t pid;
+
+	return *process && rd_parse_uint(++process, RD_DECIMAL, UINT32_MAX, &pid) == 0 ? process : NULL;
+}
+
+/* A file of the process; -errno. */
+static int read_part(const char *process, const char *part, struct rd_bytes *ret)
+{
+	_cleanup_close_ int fd = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%s/%s", process, part);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : rd_read_fd(fd, PART_MAX, ret);
 }
 
 /* "socket:[12345]" */
@@ -61,39 +74,41 @@ static bool is_socket(const char *target, uint64_t *inode)
 	       rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, inode) == 0;
 }
 
-static int list_sockets(struct rd_proc_tcp *tcp, const char *process)
+static void add_open(struct rd_proc_job *job, const char *target);
+
+/* The open files of a process: sockets go to `tcp`, others to `job`, if that is not NULL; `n`: how many there are. -errno; the first of those
+ * after which the rest is read all the same. */
+static int list_files(struct rd_proc_tcp *tcp, const char *process, struct rd_proc_job *job, unsigned *n)
 {
-	struct dirent *entry;
-	char path[64], target[64];
+	_cleanup_dir_ DIR *dir = NULL;
+	const struct dirent *entry;
+	char path[64], target[256];
 	uint64_t inode;
-	DIR *dir;
 	int r = 0;
 
 	snprintf(path, sizeof(path), "/proc/%s/fd", process);
 	dir = opendir(path);
 	if (!dir)
 		return -errno;
-	for (unsigned n = 0; !r && (errno = 0, entry = readdir(dir));) {
+	while ((errno = 0, entry = readdir(dir))) {
 		ssize_t size;
 
 		if (entry->d_name[0] == '.')
 			continue;
-		if (++n > FILES_MAX) {
-			r = -E2BIG;
-			break;
-		}
+		if (*n == FILES_MAX)
+			return -E2BIG;
+		++*n;
 		size = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
 		if (size < 0 && errno != ENOENT) /* closed meanwhile */
-			r = -errno;
+			r = r ? r : -errno;
 		target[size > 0 ? size : 0] = '\0';
 		if (is_socket(target, &inode))
 			*RD_ADD(tcp->inodes, tcp->n_inodes, tcp->cap_inodes) = inode;
+		else if (job)
+			add_open(job, target);
 	}
-	if (!r)
-		r = -errno;
-	closedir(dir);
-	if (tcp->n_inodes)
-		qsort(tcp->inodes, tcp->n_inodes, sizeof(*tcp->inodes), compare_inodes);
+	r = r ? r : -errno;
+	rd_sort(tcp->inodes, tcp->n_inodes, sizeof(*tcp->inodes), rd_compare_u64);
 	return r;
 }
 
@@ -147,8 +162,7 @@ static void take_line(struct rd_proc_tcp *tcp, const char *at)
 	if (rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, &inode) < 0)
 		return;
 	*RD_ADD(tcp->local, tcp->n_local, tcp->cap_local) = local;
-	if (state == ESTABLISHED && tcp->n_inodes &&
-	    bsearch(&inode, tcp->inodes, tcp->n_inodes, sizeof(inode), compare_inodes))
+	if (state == ESTABLISHED && rd_find_u64(tcp->inodes, tcp->n_inodes, sizeof(inode), inode))
 		*RD_ADD(tcp->remote, tcp->n_remote, tcp->cap_remote) = remote;
 }
 
@@ -160,41 +174,46 @@ void rd_proc_tcp_take(struct rd_proc_tcp *tcp, const char *text)
 	}
 }
 
+static bool is_v4(const uint8_t *ip)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	return memcmp(ip, mapped, sizeof(mapped)) == 0;
+}
+
 /* A host connects to its own addresses, too. */
 static bool is_local(const struct rd_proc_tcp *tcp, const struct rd_tcp_address *address)
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	static const struct rd_tcp_address loopback = { { [15] = 1 } };
 
-	return (memcmp(address->ip, mapped, sizeof(mapped)) == 0 && address->ip[12] == 127) ||
-	       compare_addresses(address, &loopback) == 0 ||
+	return (is_v4(address->ip) && address->ip[12] == 127) || compare_addresses(address, &loopback) == 0 ||
 	       bsearch(address, tcp->local, tcp->n_local, sizeof(*address), compare_addresses);
 }
 
-static void print_line(const struct rd_tcp_address *address, size_t connections, struct rd_buf *out)
+static void print_address(struct rd_buf *out, int family, const void *ip)
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-	bool v4 = memcmp(address->ip, mapped, sizeof(mapped)) == 0;
-	char text[INET6_ADDRSTRLEN];
+	char text[INET6_ADDRSTRLEN] = "";
 
-	if (inet_ntop(v4 ? AF_INET : AF_INET6, address->ip + (v4 ? 12 : 0), text, sizeof(text)))
-		rd_buf_printf(out, "%s %zu\n", text, connections);
+	inet_ntop(family, ip, text, sizeof(text));
+	rd_buf_str(out, text);
 }
 
 void rd_proc_tcp_print(struct rd_proc_tcp *tcp, struct rd_buf *out)
 {
 	size_t lines = 0, first = 0;
 
-	if (tcp->n_local)
-		qsort(tcp->local, tcp->n_local, sizeof(*tcp->local), compare_addresses);
-	if (tcp->n_remote)
-		qsort(tcp->remote, tcp->n_remote, sizeof(*tcp->remote), compare_addresses);
+	rd_sort(tcp->local, tcp->n_local, sizeof(*tcp->local), compare_addresses);
+	rd_sort(tcp->remote, tcp->n_remote, sizeof(*tcp->remote), compare_addresses);
 	rd_buf_str(out, "");
 	for (size_t i = 1; i <= tcp->n_remote; i++) {
-		if (i < tcp->n_remote && compare_addresses(&tcp->remote[i], &tcp->remote[first]) == 0)
+		const uint8_t *ip = tcp->remote[first].ip;
+
+		if (i < tcp->n_remote && compare_addresses(&tcp->remote[i], ip) == 0)
 			continue;
-		if (!is_local(tcp, &tcp->remote[first]) && ++lines <= ADDRESSES_MAX)
-			print_line(&tcp->remote[first], i - first, out);
+		if (!is_local(tcp, &tcp->remote[first]) && ++lines <= ADDRESSES_MAX) {
+			print_address(out, is_v4(ip) ? AF_INET : AF_INET6, is_v4(ip) ? ip + 12 : ip);
+			rd_buf_printf(out, " %zu\n", i - first);
+		}
 		first = i;
 	}
 	if (lines > ADDRESSES_MAX)
@@ -205,48 +224,34 @@ void rd_proc_tcp_print(struct rd_proc_tcp *tcp, struct rd_buf *out)
 static int read_table(struct rd_proc_tcp *tcp, const char *process, const char *name)
 {
 	_cleanup_bytes_ struct rd_bytes text = { 0 };
-	_cleanup_close_ int fd = -1;
-	char path[64];
-	int r;
+	int r = read_part(process, name, &text);
 
-	snprintf(path, sizeof(path), "/proc/%s/net/%s", process, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
-	r = rd_read_fd(fd, TABLE_MAX, &text);
 	if (!r)
 		rd_proc_tcp_take(tcp, (const char *)text.data);
-	return r;
+	return r == -ENOENT ? 0 : r;
 }
 
 int rd_proc_tcp_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
-	const char *process = path + strlen(RD_SOURCE_TCP);
+	const char *process = process_of(path, RD_SOURCE_TCP);
 	_cleanup_(rd_proc_tcp_deinit) struct rd_proc_tcp tcp = { 0 };
 	struct rd_buf out = RD_BUF_CHECKED;
-	uint64_t pid;
+	unsigned n = 0;
 	int r;
 
-	if (!*process || rd_parse_uint(++process, RD_DECIMAL, UINT32_MAX, &pid) < 0)
+	if (!process)
 		return rd_err_set(err, ENOENT, path, "cannot read");
-	r = list_sockets(&tcp, process);
+	r = list_files(&tcp, process, NULL, &n);
 	if (!r && tcp.n_inodes)
-		r = read_table(&tcp, process, "tcp");
-	if (!r && tcp.n_inodes)
-		r = read_table(&tcp, process, "tcp6");
-	if (!r)
-		rd_proc_tcp_print(&tcp, &out);
-	if (!r && out.failed)
-		r = -ENOMEM;
+		r = RD_FIRST(read_table(&tcp, process, "net/tcp"), read_table(&tcp, process, "net/tcp6"));
 	if (r < 0)
 		return rd_err_set(err, -r, path, "cannot read the TCP connections of the process");
-	*ret = (struct rd_bytes){ (uint8_t *)out.data, out.len };
-	return 0;
+	rd_proc_tcp_print(&tcp, &out);
+	return rd_bytes_of_buf(&out, path, ret, err);
 }
 
 #define LIBS_MS 1000
 #define LIBS_SIZE 4096
-#define TEXT_MAX ((size_t)64 << 20) /* of /proc/PID/maps: the default of vm.max_map_count is 65530 */
 
 /*
  * Beginnings of the file names of libraries that create queue pairs through DEVX: UCX's DC transport and its GPU-initiated one, DOCA,
@@ -280,29 +285,20 @@ static int read_maps(void *arg, struct rd_bytes *ret, struct rd_err *err)
 {
 	const char *path = arg;
 	_cleanup_bytes_ struct rd_bytes text = { 0 };
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct rd_buf out = RD_BUF_CHECKED;
-	int r = fd < 0 ? -errno : rd_read_fd(fd, TEXT_MAX, &text);
+	int r = read_part(process_of(path, RD_SOURCE_LIBS), "maps", &text);
 
 	if (r < 0)
 		return rd_err_set(err, -r, path, "cannot read");
 	rd_proc_libs_print((const char *)text.data, &out);
-	if (out.failed)
-		return rd_err_set(err, ENOMEM, path, "no memory");
-	*ret = (struct rd_bytes){ (uint8_t *)out.data, out.len };
-	return 0;
+	return rd_bytes_of_buf(&out, path, ret, err);
 }
 
 int rd_proc_libs_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
-	const char *process = path + strlen(RD_SOURCE_LIBS);
-	char maps[64];
-	uint64_t pid;
-
-	if (!*process || rd_parse_uint(++process, RD_DECIMAL, UINT32_MAX, &pid) < 0)
+	if (!process_of(path, RD_SOURCE_LIBS))
 		return rd_err_set(err, ENOENT, path, "cannot read");
-	snprintf(maps, sizeof(maps), "/proc/%s/maps", process);
-	return rd_child_run(path, read_maps, maps, LIBS_MS, LIBS_SIZE, ret, err);
+	return rd_child_run(path, read_maps, (void *)path, LIBS_MS, LIBS_SIZE, ret, err);
 }
 
 #define LIMIT_MS 10000 /* a job may leave us little of the processors */
@@ -322,23 +318,29 @@ static const char *const transports[] = {
 /* Beginnings of the names of what they share between processes of one host, in /dev/shm. */
 static const char *const segments[] = { "nccl-", "rccl-", "ucx_", "vader_", "sm_segment", "psm", "mpich", "Intel_MPI" };
 
-static const char *const provider_dirs[] = { "usr/lib64",
-					     "usr/lib/x86_64-linux-gnu",
-					     "usr/lib/aarch64-linux-gnu",
-					     "usr/lib/powerpc64le-linux-gnu",
-					     "usr/lib",
-					     "usr/local/lib" };
+static const char *const provider_dirs[] = {
+	"usr/lib64/libibverbs",
+	"usr/lib/x86_64-linux-gnu/libibverbs",
+	"usr/lib/aarch64-linux-gnu/libibverbs",
+	"usr/lib/powerpc64le-linux-gnu/libibverbs",
+	"usr/lib/libibverbs",
+	"usr/local/lib/libibverbs",
+};
 
 /* The bytes of a provider, to be parsed when privileges are dropped. */
 struct provider {
 	char name[64];
 	struct rd_bytes bytes;
-	int code;
 };
+
+static const char *errno_word(int code)
+{
+	return rd_errno_name(code) ?: "EIO";
+}
 
 static void set_error(struct rd_proc_job *job, const char *part, int code)
 {
-	rd_buf_printf(&job->out, "error %s %s\n", part, rd_errno_name(code) ? rd_errno_name(code) : "EIO");
+	rd_buf_printf(&job->out, "error %s %s\n", part, errno_word(code));
 }
 
 /* A line whose text is foreign: without newlines, and bounded. */
@@ -394,15 +396,11 @@ void rd_proc_job_maps(struct rd_proc_job *job, const char *text)
 	}
 }
 
-static bool read_part(struct rd_proc_job *job, const char *part, struct rd_bytes *ret)
+/* A file of the process, or the reason why it cannot be read. */
+static bool take_part(struct rd_proc_job *job, const char *part, struct rd_bytes *ret)
 {
-	_cleanup_close_ int fd = -1;
-	char path[64];
-	int r;
+	int r = read_part(job->process, part, ret);
 
-	snprintf(path, sizeof(path), "/proc/%s/%s", job->process, part);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	r = fd < 0 ? -errno : rd_read_fd(fd, TEXT_MAX, ret);
 	if (r < 0)
 		set_error(job, part, -r);
 	return r >= 0;
@@ -414,7 +412,7 @@ static void add_environment(struct rd_proc_job *job)
 	_cleanup_bytes_ struct rd_bytes text = { 0 };
 	size_t lines = 0, n;
 
-	if (!read_part(job, "environ", &text))
+	if (!take_part(job, "environ", &text))
 		return;
 	for (size_t at = 0; at < text.size && lines < LINES_MAX; at += n + 1) {
 		const char *entry = (const char *)text.data + at;
@@ -429,47 +427,25 @@ static void add_environment(struct rd_proc_job *job)
 		set_error(job, "environ", E2BIG);
 }
 
-/* "socket:[12345]"; "/dev/infiniband/uverbs0", "/dev/nvidia0": as it is seen from its root. */
+/* "/dev/infiniband/uverbs0", "/dev/nvidia0": as it is seen from its root. */
 static void add_open(struct rd_proc_job *job, const char *target)
 {
 	const char *name = strrchr(target, '/');
-	uint64_t inode;
 
-	if (is_socket(target, &inode))
-		*RD_ADD(job->inodes, job->n_inodes, job->cap_inodes) = inode;
-	else if (name &&
-		 (strstr(target, "/infiniband/") || strncmp(name, "/nvidia", 7) == 0 || strcmp(name, "/kfd") == 0) &&
-		 job->out.len < LIMIT_SIZE / 2)
+	if (name && (strstr(target, "/infiniband/") || strncmp(name, "/nvidia", 7) == 0 || strcmp(name, "/kfd") == 0) &&
+	    job->out.len < LIMIT_SIZE / 2)
 		add_line(job, "open", name + 1, strlen(name + 1));
 }
 
 static void add_files(struct rd_proc_job *job)
 {
-	struct dirent *entry;
 	unsigned n = 0;
-	char path[64];
-	DIR *dir;
+	int r = list_files(&job->sockets, job->process, job, &n);
 
-	snprintf(path, sizeof(path), "/proc/%s/fd", job->process);
-	dir = opendir(path);
-	if (!dir)
-		return set_error(job, "fds", errno);
-	while ((entry = readdir(dir)) && n < FILES_MAX) {
-		char target[256];
-		ssize_t size = entry->d_name[0] == '.' ?
-				       -1 :
-				       readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
-
-		n += entry->d_name[0] != '.';
-		if (size < 0)
-			continue;
-		target[size] = '\0';
-		add_open(job, target);
-	}
-	closedir(dir);
-	rd_buf_printf(&job->out, "fds %u\n", n);
-	if (job->n_inodes)
-		qsort(job->inodes, job->n_inodes, sizeof(*job->inodes), compare_inodes);
+	if (r < 0 && !n)
+		set_error(job, "fds", -r);
+	else
+		rd_buf_printf(&job->out, "fds %u\n", n);
 }
 
 /* "dev uverbs0 231:192 0666 0 0": number, mode, owner, group; an access list adds "acl". Nothing is opened. */
@@ -483,9 +459,7 @@ static void add_device(struct rd_proc_job *job, const char *name)
 	fd = open_below(job, path, O_PATH);
 	snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
 	if (fd < 0 || fstat(fd, &st) < 0) {
-		int code = fd < 0 ? -fd : errno;
-
-		rd_buf_printf(&job->out, "dev %s %s\n", name, rd_errno_name(code) ? rd_errno_name(code) : "EIO");
+		rd_buf_printf(&job->out, "dev %s %s\n", name, errno_word(fd < 0 ? -fd : errno));
 		return;
 	}
 	rd_buf_printf(&job->out, "dev %s %u:%u %04o %u %u%s\n", name, S_ISCHR(st.st_mode) ? major(st.st_rdev) : 0,
@@ -495,15 +469,13 @@ static void add_device(struct rd_proc_job *job, const char *name)
 
 static void add_devices(struct rd_proc_job *job)
 {
-	DIR *dir = opendir("/sys/class/infiniband_verbs");
-	struct dirent *entry;
+	_cleanup_dir_ DIR *dir = opendir("/sys/class/infiniband_verbs");
+	const struct dirent *entry;
 	size_t n = 0;
 
 	while (dir && (entry = readdir(dir)) && n++ < 4096)
 		if (strncmp(entry->d_name, "uverbs", 6) == 0)
 			add_device(job, entry->d_name);
-	if (dir)
-		closedir(dir);
 	add_device(job, "rdma_cm");
 }
 
@@ -542,8 +514,8 @@ static void read_provider(const struct rd_proc_job *job, const char *dir, const 
 
 	if (n && n < sizeof(ret->name))
 		memcpy(ret->name, file + 3, n);
-	snprintf(path, sizeof(path), "%s/libibverbs/%s", dir, file);
-	ret->code = -read_below(job, path, &ret->bytes);
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	read_below(job, path, &ret->bytes);
 }
 
 /* The files in the directories that libibverbs searches; returns how many. */
@@ -552,21 +524,15 @@ static size_t read_providers(struct rd_proc_job *job, struct provider *ret)
 	size_t n = 0;
 
 	for (size_t d = 0; d < RD_ARRAY_SIZE(provider_dirs); d++) {
-		struct dirent *entry;
-		char path[128];
-		DIR *dir;
-		int fd;
+		_cleanup_close_ int fd = open_below(job, provider_dirs[d], O_RDONLY | O_DIRECTORY);
+		_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+		const struct dirent *entry;
 
-		snprintf(path, sizeof(path), "%s/libibverbs", provider_dirs[d]);
-		fd = open_below(job, path, O_RDONLY | O_DIRECTORY);
-		dir = fd < 0 ? NULL : fdopendir(fd);
-		if (fd >= 0 && !dir)
-			close(fd);
+		if (dir)
+			RD_TAKE_FD(fd);
 		while (dir && (entry = readdir(dir)) && n < PROVIDERS_MAX)
 			if (strstr(entry->d_name, "-rdmav"))
 				read_provider(job, provider_dirs[d], entry->d_name, &ret[n++]);
-		if (dir)
-			closedir(dir);
 	}
 	return n;
 }
@@ -581,7 +547,7 @@ static void add_providers(struct rd_proc_job *job, struct provider *providers, s
 			continue;
 		rd_buf_str(&job->out, "provider ");
 		rd_buf_safe(&job->out, p->name, strlen(p->name));
-		if (!p->code && rd_provider_abi(p->bytes.data, p->bytes.size, p->name, &min, &max))
+		if (rd_provider_abi(p->bytes.data, p->bytes.size, p->name, &min, &max))
 			rd_buf_printf(&job->out, " %u %u", min, max);
 		rd_buf_str(&job->out, "\n");
 		rd_bytes_deinit(&p->bytes);
@@ -594,14 +560,6 @@ static void add_providers(struct rd_proc_job *job, struct provider *providers, s
 /* Of struct tcp_info (linux/tcp.h), since Linux 4.1. */
 #define BYTES_ACKED 120
 #define BYTES_RECEIVED 128
-
-static void print_address(struct rd_proc_job *job, const char *key, int family, const void *ip)
-{
-	char text[INET6_ADDRSTRLEN] = "";
-
-	inet_ntop(family, ip, text, sizeof(text));
-	rd_buf_printf(&job->out, "%s %s", key, text);
-}
 
 /* The attribute of this type behind `offset` bytes of the payload; NULL: none. */
 static const struct nlattr *find_attribute(const struct nlmsghdr *head, size_t offset, uint16_t type)
@@ -631,12 +589,13 @@ static void add_connection(struct rd_proc_job *job, const struct nlmsghdr *head)
 	const struct nlattr *info;
 
 	if (head->nlmsg_type != SOCK_DIAG_BY_FAMILY || head->nlmsg_len < NLMSG_HDRLEN + sizeof(*msg) ||
-	    !job->n_inodes || !rd_find_u64(job->inodes, job->n_inodes, sizeof(*job->inodes), msg->idiag_inode))
+	    !rd_find_u64(job->sockets.inodes, job->sockets.n_inodes, sizeof(uint64_t), msg->idiag_inode))
 		return;
 	info = find_attribute(head, sizeof(*msg), INET_DIAG_INFO);
 	if (++job->n_tcp > SOCKETS_MAX)
 		return;
-	print_address(job, "tcp", msg->idiag_family == AF_INET6 ? AF_INET6 : AF_INET, msg->id.idiag_dst);
+	rd_buf_str(&job->out, "tcp ");
+	print_address(&job->out, msg->idiag_family == AF_INET6 ? AF_INET6 : AF_INET, msg->id.idiag_dst);
 	rd_buf_printf(&job->out, " %llu %llu\n", bytes_at(info, BYTES_ACKED), bytes_at(info, BYTES_RECEIVED));
 }
 
@@ -693,7 +652,8 @@ static void add_addresses(struct rd_proc_job *job)
 
 		if (family != AF_INET && family != AF_INET6)
 			continue;
-		print_address(job, "addr", family,
+		rd_buf_str(&job->out, "addr ");
+		print_address(&job->out, family,
 			      family == AF_INET ? (const void *)&((const struct sockaddr_in *)address)->sin_addr :
 						  &((const struct sockaddr_in6 *)address)->sin6_addr);
 		rd_buf_str(&job->out, "\n");
@@ -760,7 +720,7 @@ static int look_at_process(void *arg, struct rd_bytes *ret, struct rd_err *err)
 		return rd_err_set(err, errno, path, "no such process");
 	if (!job->self) {
 		add_files(job);
-		if (read_part(job, "maps", &maps))
+		if (take_part(job, "maps", &maps))
 			rd_proc_job_maps(job, (const char *)maps.data);
 	}
 	add_environment(job);
@@ -779,21 +739,17 @@ static int look_at_process(void *arg, struct rd_bytes *ret, struct rd_err *err)
 		return r;
 	if (job->root >= 0)
 		add_providers(job, providers, n);
-	if (job->out.failed)
-		return rd_err_set(err, ENOMEM, RD_SOURCE_JOB, "no memory");
-	*ret = (struct rd_bytes){ (uint8_t *)job->out.data, job->out.len };
-	return 0;
+	return rd_bytes_of_buf(&job->out, RD_SOURCE_JOB, ret, err);
 }
 
 int rd_proc_job_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
-	const char *process = path + strlen(RD_SOURCE_JOB);
-	struct rd_proc_job job = { .root = -1 };
-	uint64_t pid;
+	bool self = strcmp(path, RD_SOURCE_JOB "/self") == 0;
+	struct rd_proc_job job = { .process = self ? "self" : process_of(path, RD_SOURCE_JOB),
+				   .self = self,
+				   .root = -1 };
 
-	job.process = *process ? process + 1 : "";
-	job.self = strcmp(job.process, "self") == 0;
-	if (!job.self && rd_parse_uint(job.process, RD_DECIMAL, UINT32_MAX, &pid) < 0)
+	if (!job.process)
 		return rd_err_set(err, ENOENT, path, "cannot read");
 	return rd_child_run(path, look_at_process, &job, LIMIT_MS, LIMIT_SIZE, ret, err);
 }

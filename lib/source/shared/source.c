@@ -37,6 +37,16 @@ int rd_bytes_copy(const void *data, size_t size, struct rd_bytes *ret)
 	return 0;
 }
 
+int rd_bytes_of_buf(struct rd_buf *buf, const char *object, struct rd_bytes *ret, struct rd_err *err)
+{
+	if (buf->failed) {
+		rd_buf_deinit(buf);
+		return rd_err_set(err, ENOMEM, object, "no memory for the reply");
+	}
+	*ret = (struct rd_bytes){ (uint8_t *)RD_TAKE(buf->data), buf->len };
+	return 0;
+}
+
 void rd_names_deinit(struct rd_names *names)
 {
 	for (size_t i = 0; i < names->n; i++)
@@ -76,8 +86,7 @@ static int compare_names(const void *a, const void *b)
 
 void rd_names_sort(struct rd_names *names)
 {
-	if (names->n > 0)
-		qsort(names->v, names->n, sizeof(*names->v), compare_names);
+	rd_sort(names->v, names->n, sizeof(*names->v), compare_names);
 }
 
 static int get_path(struct rd_source *src, enum rd_op op, const char *path, struct rd_reply *ret, struct rd_err *err)

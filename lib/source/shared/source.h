@@ -9,9 +9,10 @@
 #ifndef RD_SOURCE_H
 #define RD_SOURCE_H
 
+#include <dirent.h>
 #include <errno.h>
 
-#include "base/base.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "source/shared/libmnl.h"
 
@@ -28,6 +29,8 @@ void rd_bytes_release(struct rd_bytes *bytes, size_t n);
 #define _cleanup_bytes_ __attribute__((cleanup(rd_bytes_deinit)))
 /* A copy, followed by a NUL. Always 0, for callers that return the result. */
 int rd_bytes_copy(const void *data, size_t size, struct rd_bytes *ret);
+/* Takes what was added to the buffer. -ENOMEM with `err` filled if there was no memory for it. */
+int rd_bytes_of_buf(struct rd_buf *buf, const char *object, struct rd_bytes *ret, struct rd_err *err);
 
 /* Names in a directory, sorted by byte value, without "." and "..". */
 struct rd_names {
@@ -40,6 +43,13 @@ void rd_names_copy(const struct rd_names *from, struct rd_names *ret);
 /* As the reply to RD_OP_LIST. Always 0, for callers that return the result. */
 int rd_names_pack(const struct rd_names *names, struct rd_bytes *ret);
 void rd_names_sort(struct rd_names *names);
+
+static inline void rd_cleanup_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+#define _cleanup_dir_ __attribute__((cleanup(rd_cleanup_dir)))
 
 /* The bytes of one event; valid during the call only. A negative return value ends the draining and is returned to its caller. */
 typedef int rd_event_fn(void *arg, const void *data, size_t size);
