@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "render/render.h"
+#include "report/shared/report-field.h"
 
 #include <errno.h>
 #include <json-c/json.h>
@@ -35,7 +36,7 @@ static struct rd_section *things(void)
 	row = rd_section_add(section);
 	rd_row_str(row, NAME, "first");
 	rd_row_uint(row, COUNT, UINT64_MAX);
-	rd_row_int(row, BALANCE, -5);
+	rd_row_set(row, BALANCE, RD_INT(-5));
 	rd_row_double(row, SHARE, 12.5);
 	rd_row_bool(row, UP, true);
 	rd_row_uint(row, SINCE, 1700000000123456789u);

@@ -98,29 +98,8 @@ struct rd_row *rd_section_put(struct rd_section *section, const struct rd_cell *
 {
 	struct rd_row *row = rd_section_add(section);
 
-	for (size_t i = 0; i < n; i++) {
-		if (cells[i].known != RD_OK)
-			continue;
-		switch (cells[i].type) {
-		case RD_T_STR:
-			rd_row_str(row, i, cells[i].s);
-			break;
-		case RD_T_UINT:
-			rd_row_uint(row, i, cells[i].u);
-			break;
-		case RD_T_INT:
-			rd_row_int(row, i, cells[i].i);
-			break;
-		case RD_T_DOUBLE:
-			rd_row_double(row, i, cells[i].d);
-			break;
-		case RD_T_BOOL:
-			rd_row_bool(row, i, cells[i].b);
-			break;
-		default:
-			rd_row_sub(row, i, cells[i].sub);
-			break;
-		}
-	}
+	for (size_t i = 0; i < n; i++)
+		if (cells[i].known == RD_OK)
+			rd_row_set(row, i, cells[i]);
 	return row;
 }

@@ -28,10 +28,15 @@
 #define RD_UINT_OF(field) ((struct rd_cell){ .known = (field).known, .type = RD_T_UINT, .u = (field).v })
 #define RD_DOUBLE_OF(field) ((struct rd_cell){ .known = (field).known, .type = RD_T_DOUBLE, .d = (field).v })
 #define RD_BOOL_OF(field) ((struct rd_cell){ .known = (field).known, .type = RD_T_BOOL, .b = (field).v })
-#define RD_SUB(section) ((struct rd_cell){ .known = RD_OK, .type = RD_T_ROWS, .sub = (section) })
+#define RD_SUB(section) rd_cell_sub(section)
 static inline struct rd_cell rd_cell_text(const char *text)
 {
 	return (struct rd_cell){ .known = text ? RD_OK : RD_ABSENT, .type = RD_T_STR, .s = (char *)text };
+}
+
+static inline struct rd_cell rd_cell_sub(struct rd_section *sub)
+{
+	return (struct rd_cell){ .known = sub ? RD_OK : RD_ABSENT, .type = RD_T_ROWS, .sub = sub };
 }
 
 /* Adds a row with these cells, in the order of the columns; those left out at the end are unknown. Returns the row. */

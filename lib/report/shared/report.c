@@ -5,6 +5,7 @@
 
 #include "base/fix.h"
 #include "base/memory.h"
+#include "report/shared/report-field.h"
 
 struct rd_section *rd_section_create(const char *key, const struct rd_column *columns, size_t n_columns)
 {
@@ -124,58 +125,47 @@ void rd_section_store(struct rd_section *section)
 
 struct rd_row *rd_section_add(struct rd_section *section)
 {
-	struct rd_row *row;
+	struct rd_row *row = RD_ADD(section->rows, section->n, section->cap);
 
-	row = RD_ADD(section->rows, section->n, section->cap);
 	row_init(row, section);
 	return row;
 }
 
-/* The emptied cell if it has one of these types; else NULL: a value must not be read as another type. */
-static struct rd_cell *cell_for(struct rd_row *row, size_t column, unsigned types)
+void rd_row_set(struct rd_row *row, size_t column, struct rd_cell value)
 {
-	struct rd_cell *cell;
+	static const unsigned fits[RD_T_SPARK + 1] = {
+		[RD_T_STR] = 1u << RD_T_STR,
+		[RD_T_UINT] = 1u << RD_T_UINT | 1u << RD_T_TIME,
+		[RD_T_INT] = 1u << RD_T_INT,
+		[RD_T_DOUBLE] = 1u << RD_T_DOUBLE | 1u << RD_T_SHARE,
+		[RD_T_BOOL] = 1u << RD_T_BOOL,
+		[RD_T_ROWS] = 1u << RD_T_OBJECT | 1u << RD_T_ROWS | 1u << RD_T_MAP | 1u << RD_T_STRS | 1u << RD_T_SPARK,
+	};
+	struct rd_cell *cell = column < row->n_cells ? &row->cells[column] : NULL;
 
-	if (column >= row->n_cells)
-		return NULL;
-	cell = &row->cells[column];
-	if (!(types & 1u << cell->type))
-		return NULL;
-	cell_deinit(cell);
-	*cell = (struct rd_cell){ .type = cell->type };
-	return cell;
-}
-
-static void set_cell(struct rd_row *row, size_t column, unsigned types, struct rd_cell value)
-{
-	struct rd_cell *cell = cell_for(row, column, types);
-
-	if (!cell)
+	if (!cell || !(fits[value.type] & 1u << cell->type)) {
+		if (value.type == RD_T_ROWS)
+			rd_section_destroy(value.sub);
 		return;
+	}
+	cell_deinit(cell);
+	if (value.type == RD_T_STR && value.s && !value.borrowed)
+		value.s = rd_dup(value.s);
 	value.type = cell->type;
-	value.known = RD_OK;
 	*cell = value;
 }
 
 void rd_row_str(struct rd_row *row, size_t column, const char *value)
 {
-	struct rd_cell *cell = cell_for(row, column, 1u << RD_T_STR);
-
-	if (!cell || !value)
-		return;
-	cell->s = rd_dup(value);
-	cell->known = RD_OK;
+	rd_row_set(row, column, RD_STR(value));
 }
 
 void rd_row_borrow(struct rd_row *row, size_t column, const char *value)
 {
-	struct rd_cell *cell = cell_for(row, column, 1u << RD_T_STR);
+	struct rd_cell cell = RD_STR(value);
 
-	if (!cell || !value)
-		return;
-	cell->s = (char *)value;
-	cell->borrowed = true;
-	cell->known = RD_OK;
+	cell.borrowed = true;
+	rd_row_set(row, column, cell);
 }
 
 void rd_row_fix(struct rd_row *row, size_t column, const char *fix)
@@ -188,7 +178,7 @@ void rd_row_fix(struct rd_row *row, size_t column, const char *fix)
 
 void rd_row_uint(struct rd_row *row, size_t column, uint64_t value)
 {
-	set_cell(row, column, 1u << RD_T_UINT | 1u << RD_T_TIME, (struct rd_cell){ .u = value });
+	rd_row_set(row, column, RD_UINT(value));
 }
 
 void rd_row_uints(struct rd_row *row, size_t first, const uint64_t *values, size_t n)
@@ -197,33 +187,19 @@ void rd_row_uints(struct rd_row *row, size_t first, const uint64_t *values, size
 		rd_row_uint(row, first + i, values[i]);
 }
 
-void rd_row_int(struct rd_row *row, size_t column, int64_t value)
-{
-	set_cell(row, column, 1u << RD_T_INT, (struct rd_cell){ .i = value });
-}
-
 void rd_row_double(struct rd_row *row, size_t column, double value)
 {
-	set_cell(row, column, 1u << RD_T_DOUBLE | 1u << RD_T_SHARE, (struct rd_cell){ .d = value });
+	rd_row_set(row, column, RD_DOUBLE(value));
 }
 
 void rd_row_bool(struct rd_row *row, size_t column, bool value)
 {
-	set_cell(row, column, 1u << RD_T_BOOL, (struct rd_cell){ .b = value });
+	rd_row_set(row, column, RD_BOOL(value));
 }
 
 void rd_row_sub(struct rd_row *row, size_t column, struct rd_section *sub)
 {
-	const unsigned types = 1u << RD_T_OBJECT | 1u << RD_T_ROWS | 1u << RD_T_MAP | 1u << RD_T_STRS |
-			       1u << RD_T_SPARK;
-	struct rd_cell *cell = cell_for(row, column, types);
-
-	if (!cell) {
-		rd_section_destroy(sub);
-		return;
-	}
-	cell->sub = sub;
-	cell->known = sub ? RD_OK : RD_ABSENT;
+	rd_row_set(row, column, RD_SUB(sub));
 }
 
 void rd_row_known(struct rd_row *row, size_t column, enum rd_known known)

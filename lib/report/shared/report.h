@@ -124,6 +124,7 @@ struct rd_row *rd_section_add(struct rd_section *section);
 
 /* Set a cell of a row, by the index of the column. Copies text; NULL text leaves the cell unknown. Takes ownership of sub-sections.
  * A value that does not have the type of the column (UINT also fits TIME) leaves the cell unknown. */
+void rd_row_set(struct rd_row *row, size_t column, struct rd_cell value);
 void rd_row_str(struct rd_row *row, size_t column, const char *value);
 /* The same without a copy: the text must outlive the section. rd_section_store copies it. */
 void rd_row_borrow(struct rd_row *row, size_t column, const char *value);
@@ -135,7 +136,6 @@ void rd_row_uint(struct rd_row *row, size_t column, uint64_t value);
 	rd_row_uints(row, first, (const uint64_t[]){ __VA_ARGS__ }, \
 		     sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 void rd_row_uints(struct rd_row *row, size_t first, const uint64_t *values, size_t n);
-void rd_row_int(struct rd_row *row, size_t column, int64_t value);
 void rd_row_double(struct rd_row *row, size_t column, double value);
 void rd_row_bool(struct rd_row *row, size_t column, bool value);
 void rd_row_sub(struct rd_row *row, size_t column, struct rd_section *sub);
