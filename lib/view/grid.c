@@ -31,21 +31,29 @@ void rd_grid_deinit(struct rd_grid *grid)
 	*grid = (struct rd_grid){ 0 };
 }
 
+size_t rd_text_next(const char *text, size_t left, int *width)
+{
+	wchar_t c;
+	size_t n;
+
+	*width = 1;
+	if (*text >= ' ' && *text <= '~')
+		return 1;
+	n = mbrtowc(&c, text, left, &(mbstate_t){ 0 });
+	*width = n > 0 && n <= left ? wcwidth(c) : -1;
+	if (*width >= 0)
+		return n;
+	*width = 1;
+	return 1;
+}
+
 int rd_text_width(const char *text)
 {
-	size_t left = strlen(text);
-	int width = 0;
+	size_t left = strlen(text), n;
+	int width = 0, w;
 
-	while (left > 0) {
-		wchar_t c;
-		size_t n = mbrtowc(&c, text, left, &(mbstate_t){ 0 });
-		int w = n > 0 && n <= left ? wcwidth(c) : -1;
-
-		width += w >= 0 ? w : 1;
-		n = w >= 0 ? n : 1;
-		text += n;
-		left -= n;
-	}
+	for (; left > 0; text += n, left -= n, width += w)
+		n = rd_text_next(text, left, &w);
 	return width;
 }
 
@@ -107,36 +115,26 @@ static void add_column(struct rd_grid *grid, const struct rd_column *column)
 					   column->type == RD_T_DOUBLE || column->type == RD_T_SHARE;
 }
 
-/* The rows of a grid by their keys. */
-struct rd_key_index {
-	const struct rd_grid_row **rows;
-	size_t n;
-};
-
-static void key_index_deinit(struct rd_key_index *index)
-{
-	free(index->rows);
-}
-
 static int compare_keys(const void *a, const void *b)
 {
 	return strcmp((*(const struct rd_grid_row *const *)a)->key, (*(const struct rd_grid_row *const *)b)->key);
 }
 
-static void key_index_build(struct rd_key_index *index, const struct rd_grid *grid)
+/* Of a grid, or of none (NULL); caller frees. */
+static const struct rd_grid_row **rows_by_key(const struct rd_grid *grid, size_t n)
 {
-	index->n = grid ? grid->n : 0;
-	index->rows = rd_alloc(index->n + 1, sizeof(*index->rows));
-	for (size_t i = 0; i < index->n; i++)
-		index->rows[i] = &grid->rows[i];
-	qsort(index->rows, index->n, sizeof(*index->rows), compare_keys);
+	const struct rd_grid_row **rows = rd_alloc(n + 1, sizeof(*rows));
+
+	for (size_t i = 0; i < n; i++)
+		rows[i] = &grid->rows[i];
+	qsort(rows, n, sizeof(*rows), compare_keys);
+	return rows;
 }
 
-static const struct rd_grid_row *key_index_find(const struct rd_key_index *index, const char *key)
+static const struct rd_grid_row *find_key(const struct rd_grid_row *const *rows, size_t n, const char *key)
 {
-	struct rd_grid_row wanted = { .key = (char *)key };
-	const struct rd_grid_row *p = &wanted;
-	const struct rd_grid_row **found = bsearch(&p, index->rows, index->n, sizeof(*index->rows), compare_keys);
+	const struct rd_grid_row *wanted = &(struct rd_grid_row){ .key = (char *)key };
+	const struct rd_grid_row *const *found = bsearch(&wanted, rows, n, sizeof(*rows), compare_keys);
 
 	return found ? *found : NULL;
 }
@@ -176,8 +174,8 @@ static int compare_groups(const void *pa, const void *pb)
 void rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const struct rd_grid_style *style,
 		   const struct rd_grid *old)
 {
-	_cleanup_(key_index_deinit) struct rd_key_index index = { 0 };
-	size_t most = section->n + (old ? old->n : 0);
+	size_t n_old = old ? old->n : 0, most = section->n + n_old;
+	_cleanup_free_ const struct rd_grid_row **by_key = rows_by_key(old, n_old);
 
 	grid->columns = rd_alloc(section->n_columns + 1, sizeof(*grid->columns));
 	grid->widths = rd_alloc(section->n_columns + 1, sizeof(*grid->widths));
@@ -192,7 +190,6 @@ void rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const
 	for (size_t c = 0; !style->columns && c < section->n_columns; c++)
 		if (section->columns[c].title && !section->columns[c].hidden && (int)c != style->group)
 			add_column(grid, &section->columns[c]);
-	key_index_build(&index, old);
 	grid->rows = rd_alloc(most + 1, sizeof(*grid->rows));
 	for (size_t i = 0; i < section->n; i++) {
 		struct rd_buf key = { 0 };
@@ -219,7 +216,7 @@ void rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const
 		if (style->group >= 0)
 			grid->rows[i].group =
 				cell_text(&section->columns[style->group], &from->cells[style->group], &heading);
-		before = key_index_find(&index, grid->rows[i].key);
+		before = find_key(by_key, n_old, grid->rows[i].key);
 		if (before && before->gone)
 			before = NULL;
 		grid->rows[i].fresh = old && old->n_columns ? before ? fade(before->fresh) : style->marked : 0;
@@ -244,14 +241,13 @@ void rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const
 	}
 	if (old && same_columns(grid, old)) {
 		/* Removed rows stay for a few refreshes, marked. */
-		_cleanup_(key_index_deinit) struct rd_key_index now = { 0 };
+		_cleanup_free_ const struct rd_grid_row **now = rows_by_key(grid, section->n);
 
-		key_index_build(&now, grid);
 		for (size_t k = 0; k < old->n; k++) {
 			const struct rd_grid_row *before = &old->rows[k];
 			struct rd_grid_row *row;
 
-			if (before->gone == 1 || key_index_find(&now, before->key))
+			if (before->gone == 1 || find_key(now, section->n, before->key))
 				continue;
 			row = &grid->rows[grid->n++];
 			row->index = before->index;
@@ -337,23 +333,6 @@ static bool rd_grid_matches(const struct rd_grid *grid, size_t row, const char *
 #define NAMES_READ 512
 #define NAMES_COMPARED 64
 
-/* Bytes of the character at `text`, and its width in columns of the terminal; as rd_text_width counts. */
-static size_t next_char(const char *text, size_t left, int *width)
-{
-	wchar_t c;
-	size_t n;
-
-	*width = 1;
-	if (*text >= ' ' && *text <= '~')
-		return 1;
-	n = mbrtowc(&c, text, left, &(mbstate_t){ 0 });
-	*width = n > 0 && n <= left ? wcwidth(c) : -1;
-	if (*width >= 0)
-		return n;
-	*width = 1;
-	return 1;
-}
-
 /* See rd_text_shorten. `rest`: gets what is left out; NULL: not wanted. */
 static void shorten(const char *text, int width, int head, const char *ellipsis, struct rd_buf *out, struct rd_buf *rest)
 {
@@ -371,7 +350,7 @@ static void shorten(const char *text, int width, int head, const char *ellipsis,
 	for (; left > 0; at += w, text += n, left -= n) {
 		bool before = kept;
 
-		n = next_char(text, left, &w);
+		n = rd_text_next(text, left, &w);
 		kept = (at >= first && at + w <= end) || total - at <= tail;
 		if (before && !kept)
 			rd_buf_str(out, ellipsis);
@@ -391,7 +370,7 @@ static const char *end_of(const char *text, int width)
 	size_t left = strlen(text), n;
 
 	for (int over = rd_text_width(text) - width, w; left > 0 && over > 0; over -= w, text += n, left -= n)
-		n = next_char(text, left, &w);
+		n = rd_text_next(text, left, &w);
 	return text;
 }
 
@@ -568,22 +547,17 @@ void rd_grid_fit(struct rd_grid *grid, int columns)
 /* Bytes of `text` that fit into `width` columns of the terminal: up to the last blank in them, or within a word that is longer. */
 static size_t fitting(const char *text, int width)
 {
-	size_t size = strlen(text), at = 0, blank = 0;
-	int used = 0;
+	size_t size = strlen(text), blank = 0, n;
 
-	while (at < size) {
-		wchar_t c;
-		size_t n = mbrtowc(&c, text + at, size - at, &(mbstate_t){ 0 });
-		int w = n > 0 && n <= size - at ? wcwidth(c) : -1;
+	for (size_t at = 0; at < size; at += n) {
+		int w;
 
-		if (w < 0)
-			n = w = 1;
-		if (used + w > width)
+		n = rd_text_next(text + at, size - at, &w);
+		width -= w;
+		if (width < 0)
 			return blank ? blank : at ? at : n;
 		if (text[at] == ' ')
 			blank = at;
-		used += w;
-		at += n;
 	}
 	return size;
 }

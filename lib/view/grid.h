@@ -54,6 +54,9 @@ void rd_grid_deinit(struct rd_grid *grid);
 void rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const struct rd_grid_style *style,
 		   const struct rd_grid *old);
 
+/* Bytes of the character at `text`, and its width in columns of the terminal. One byte, one column, if it is not a character of this locale. */
+size_t rd_text_next(const char *text, size_t left, int *width);
+
 /* Width of a text in columns of the terminal. */
 int rd_text_width(const char *text);
 

@@ -32,8 +32,7 @@ int rd_view_check_terminal(struct rd_err *err)
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		rd_err_set(err, ENOTTY, "--live", "stdin and stdout must be a terminal");
-		rd_err_hint(err, "run without --live; over ssh: ssh -t HOST rdmadiag ...");
-		return -ENOTTY;
+		return rd_err_hint(err, "run without --live; over ssh: ssh -t HOST rdmadiag ...");
 	}
 	r = rd_curses_load("--live", err);
 	if (!r)
@@ -47,8 +46,7 @@ int rd_view_check_terminal(struct rd_err *err)
 	if (cup && cup != (char *)-1)
 		return 0;
 	rd_err_set(err, EOPNOTSUPP, "TERM", "terminal does not support cursor positioning");
-	rd_err_hint(err, "set TERM=xterm, or run without --live");
-	return -EOPNOTSUPP;
+	return rd_err_hint(err, "set TERM=xterm, or run without --live");
 }
 
 static const int end_signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };

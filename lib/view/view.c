@@ -495,8 +495,8 @@ static void close_row(struct rd_view *view)
 static bool handle_own_key(struct rd_view *view, int key)
 {
 	struct rd_pane *pane = rd_view_active(view);
-	size_t room;
-	long page;
+	size_t room = rd_view_room(view);
+	long page = room > 1 ? (long)room - 1 : 1;
 
 	switch (key) {
 	case 'q':
@@ -544,11 +544,6 @@ static bool handle_own_key(struct rd_view *view, int key)
 	case KEY_BACKSPACE:
 		close_row(view);
 		return true;
-	}
-	/* Handles keys that move the cursor; false: other keys. */
-	room = rd_view_room(view);
-	page = room > 1 ? (long)room - 1 : 1;
-	switch (key) {
 	case KEY_UP:
 		rd_pane_move(pane, -1, room);
 		return true;
