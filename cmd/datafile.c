@@ -26,33 +26,16 @@ int rd_local_host(struct rd_source **opened, struct rd_source **ret, struct rd_e
 	return r;
 }
 
-/* Not realpath, which reads each directory of the path: one may hang. */
-static char *whole_path(const char *name)
-{
-	_cleanup_free_ char *here = *name == '/' ? NULL : getcwd(NULL, 0);
-
-	if (*name == '/')
-		return rd_dup(name);
-	return here ? rd_text("%s/%s", here, name) : NULL;
-}
-
-static int copy_standard_input(const struct rd_bytes *bytes, struct rd_bytes *ret, struct rd_err *err)
-{
-	int r = rd_bytes_copy(bytes->data, bytes->size, ret);
-
-	return r < 0 ? rd_err_set(err, -r, "standard input", "cannot read") : 0;
-}
-
 int rd_read_local(const char *name, struct rd_bytes *ret, struct rd_err *err)
 {
 	const struct rd_bytes *input = rd_is_standard_input(name) ? rd_standard_input() : NULL;
 	_cleanup_(rd_source_closep) struct rd_source *opened = NULL;
-	_cleanup_free_ char *path = whole_path(name);
+	_cleanup_free_ char *path = rd_whole_path(name);
 	struct rd_source *host;
 	int r;
 
 	if (input)
-		return copy_standard_input(input, ret, err);
+		return rd_bytes_copy(input->data, input->size, ret);
 	if (!path)
 		return rd_err_set(err, errno, name, "cannot determine the working directory");
 	r = rd_local_host(&opened, &host, err);
@@ -120,9 +103,7 @@ static bool copy_builtin(const char *name, struct rd_bytes *ret)
 	for (size_t i = 0; i < RD_ARRAY_SIZE(builtin); i++) {
 		if (strcmp(name, builtin[i].name) != 0)
 			continue;
-		ret->size = (size_t)(builtin[i].end - builtin[i].begin);
-		ret->data = rd_alloc(ret->size + 1, 1);
-		memcpy(ret->data, builtin[i].begin, ret->size);
+		rd_bytes_copy(builtin[i].begin, (size_t)(builtin[i].end - builtin[i].begin), ret);
 		return true;
 	}
 	return false;
@@ -237,35 +218,22 @@ static char *site_of_user(void)
 	return *folder == '/' || !getcwd(here, sizeof(here)) ? rd_dup(folder) : rd_text("%s/%s", here, folder);
 }
 
-/* The i-th directory that may hold the tables of the program at `exe`; NULL: no more. Caller frees. */
-static char *shipped_folder(const char *exe, size_t i)
-{
-	const char *slash = strrchr(exe, '/');
-
-	if (i < RD_ARRAY_SIZE(relative_folders))
-		return rd_text("%.*s/%s", slash ? (int)(slash - exe) : 0, exe, relative_folders[i]);
-	return i == RD_ARRAY_SIZE(relative_folders) ? rd_dup(RD_DATADIR) : NULL;
-}
-
-static char *program_path(struct rd_source *host)
-{
-	char *exe = NULL;
-
-	return rd_read_link(host, "/proc/self/exe", &exe, NULL) == 0 ? exe : rd_dup("");
-}
-
 static void add_shipped(struct rd_source *host, const char *name, struct rd_table *table, struct rd_errlist *errors)
 {
-	_cleanup_free_ char *exe = program_path(host);
+	_cleanup_free_ char *exe = NULL;
 	struct rd_bytes copy = { 0 };
 	bool found = false;
-	char *folder;
+	const char *slash;
 
-	for (size_t i = 0; !found && (folder = shipped_folder(exe, i)); i++) {
-		_cleanup_free_ char *path = rd_text("%s/%s", folder, name);
+	rd_read_link(host, "/proc/self/exe", &exe, NULL);
+	slash = exe ? strrchr(exe, '/') : NULL;
+	for (size_t i = 0; !found && i <= RD_ARRAY_SIZE(relative_folders); i++) {
+		_cleanup_free_ char *path = i < RD_ARRAY_SIZE(relative_folders) ?
+						    rd_text("%.*s/%s/%s", slash ? (int)(slash - exe) : 0,
+							    exe ? exe : "", relative_folders[i], name) :
+						    rd_text(RD_DATADIR "/%s", name);
 
 		found = add_file(host, path, table, errors);
-		free(folder);
 	}
 	if (!found && copy_builtin(name, &copy))
 		add_part(table, rd_text("%s (built in)", name), copy);

@@ -116,6 +116,13 @@ bool rd_next_line(const char **at, const char **ret, size_t *ret_size)
 	return true;
 }
 
+char *rd_whole_path(const char *path)
+{
+	_cleanup_free_ char *here = *path == '/' ? NULL : getcwd(NULL, 0);
+
+	return *path == '/' ? rd_dup(path) : here ? rd_text("%s/%s", here, path) : NULL;
+}
+
 const char *rd_stat_field(const char *text, unsigned number)
 {
 	const char *before = strrchr(text, ')');

@@ -30,6 +30,10 @@ bool rd_is_listed(const char *words, const char *text, size_t size);
 /* Goes to the next line of a text, without its newline; `*at` is moved behind that. False: there is none. */
 bool rd_next_line(const char **at, const char **ret, size_t *ret_size);
 
+/* The absolute path of one that may be relative to the working directory; nothing is read of its directories. NULL with errno: the working
+ * directory is not known. Caller frees. */
+char *rd_whole_path(const char *path);
+
 /* The field of /proc/PID/stat with this number in proc(5), 3 (the state) and up, with the fields after it. They follow a name that
  * may contain any character. NULL: no such field. */
 const char *rd_stat_field(const char *text, unsigned number);

@@ -19,11 +19,9 @@ static struct {
 
 void rd_input_name(const char *path)
 {
-	_cleanup_free_ char *here = *path == '/' ? NULL : getcwd(NULL, 0);
-
 	*RD_ADD(inputs.v, inputs.n, inputs.cap) = (struct rd_input){
 		.path = rd_dup(path),
-		.whole = here ? rd_text("%s/%s", here, path) : rd_dup(path),
+		.whole = rd_whole_path(path) ?: rd_dup(path),
 		.fd = -1,
 	};
 }

@@ -54,12 +54,10 @@ bool rd_opener_used(void)
 
 void rd_opener_name(enum rd_opener_use use, const char *path)
 {
-	_cleanup_free_ char *here = *path == '/' ? NULL : getcwd(NULL, 0);
-
 	*RD_ADD(names.v, names.n, names.cap) = (struct name){
 		.use = use,
 		.path = rd_dup(path),
-		.whole = here ? rd_text("%s/%s", here, path) : rd_dup(path),
+		.whole = rd_whole_path(path) ?: rd_dup(path),
 	};
 }
 
@@ -90,7 +88,7 @@ int rd_new_file_check(const char *path, bool replace, struct rd_err *err)
 static void remove_stale(int folder)
 {
 	_cleanup_close_ int own = folder < 0 ? -1 : openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = own < 0 ? NULL : fdopendir(own);
+	_cleanup_dir_ DIR *dir = own < 0 ? NULL : fdopendir(own);
 	struct dirent *entry;
 	struct stat st;
 
@@ -108,7 +106,6 @@ static void remove_stale(int folder)
 		    flock(fd, LOCK_EX | LOCK_NB) == 0)
 			unlinkat(folder, entry->d_name, 0);
 	}
-	closedir(dir);
 }
 
 int rd_new_file_open(struct rd_new_file *file, const char *path, bool replace, struct rd_err *err)
@@ -466,10 +463,8 @@ static int request(struct message message, const char *path, const void *data, s
 	}
 	if (message.result < 0 && err && reply.size == sizeof(*err))
 		memcpy(err, reply.data, sizeof(*err));
-	if (ret && message.result >= 0) {
-		*ret = reply;
-		reply = (struct rd_bytes){ 0 };
-	}
+	if (ret && message.result >= 0)
+		*ret = (struct rd_bytes){ RD_TAKE(reply.data), reply.size };
 	return message.result;
 }
 
