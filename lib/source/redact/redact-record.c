@@ -336,11 +336,13 @@ static bool is_text(const uint8_t *data, size_t size)
 /* "Serial Number: 0123456789" and the like, in text of several lines. */
 static void learn_serials(struct rd_redact *redact, const char *text)
 {
-	for (const char *line = text; line; line = strchr(line, '\n')) {
+	const char *line;
+	size_t n;
+
+	while (rd_next_line(&text, &line, &n)) {
 		_cleanup_free_ char *value = NULL;
 		const char *colon;
 
-		line += *line == '\n';
 		if (strncasecmp(line, "serial", 6) != 0)
 			continue;
 		colon = line + strcspn(line, ":=\n");
@@ -380,11 +382,12 @@ static void redact_route_table(struct rd_redact *redact, const char *text, size_
 /* /proc/net/if_inet6 begins its lines with an address of 32 digits. */
 static void learn_if_inet6(struct rd_redact *redact, const char *text)
 {
-	for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-		const char *at = line;
+	const char *at;
+	size_t n, i;
+
+	while (rd_next_line(&text, &at, &n)) {
 		uint64_t value;
 		uint8_t ip[16];
-		size_t i;
 
 		for (i = 0; i < 16 && rd_take_hex(&at, 2, &value) == 0; i++)
 			ip[i] = (uint8_t)value;
@@ -445,29 +448,29 @@ static void redact_variables(struct rd_redact *redact, const char *text, size_t 
 /* Of a process: variables, and libraries, whose directories may have the names of users. */
 static void redact_job(struct rd_redact *redact, const char *text, struct rd_buf *out)
 {
-	while (*text) {
-		size_t n = strcspn(text, "\n"), whole = n + (text[n] == '\n');
-		const char *slash = memrchr(text, '/', n);
+	const char *line;
+	size_t n;
 
-		const char *value = memchr(text, '=', n);
+	while (rd_next_line(&text, &line, &n)) {
+		const char *slash = memrchr(line, '/', n), *value = memchr(line, '=', n);
+		size_t whole = (size_t)(text - line);
 
 		/* Launchers of MPI put names of hosts and addresses of services into these. */
-		if (value && memmem(text, (size_t)(value - text), "MPI_", 4) &&
-		    value + strcspn(value, "-.:@/") < text + n) {
-			rd_buf_add(out, text, (size_t)(value + 1 - text));
-			rd_redact_whole(redact, "name-", value + 1, (size_t)(text + n - value - 1), out);
-			rd_buf_add(out, text + n, whole - n);
-		} else if (strncmp(text, "env ", 4) == 0) {
+		if (value && memmem(line, (size_t)(value - line), "MPI_", 4) &&
+		    value + strcspn(value, "-.:@/") < line + n) {
+			rd_buf_add(out, line, (size_t)(value + 1 - line));
+			rd_redact_whole(redact, "name-", value + 1, (size_t)(line + n - value - 1), out);
+			rd_buf_add(out, line + n, whole - n);
+		} else if (strncmp(line, "env ", 4) == 0) {
 			rd_buf_str(out, "env ");
-			rd_redact_variable(redact, text + 4, n - 4, out);
-			rd_buf_add(out, text + n, whole - n);
-		} else if (strncmp(text, "lib ", 4) == 0 && slash) {
+			rd_redact_variable(redact, line + 4, n - 4, out);
+			rd_buf_add(out, line + n, whole - n);
+		} else if (strncmp(line, "lib ", 4) == 0 && slash) {
 			rd_buf_str(out, "lib ");
-			rd_buf_add(out, slash, whole - (size_t)(slash - text));
+			rd_buf_add(out, slash, whole - (size_t)(slash - line));
 		} else {
-			rd_redact_text(redact, text, whole, 0, out);
+			rd_redact_text(redact, line, whole, 0, out);
 		}
-		text += whole;
 	}
 }
 
@@ -475,30 +478,25 @@ static void redact_job(struct rd_redact *redact, const char *text, struct rd_buf
 static void redact_gpu(struct rd_redact *redact, const char *text, struct rd_buf *out)
 {
 	static const char model[] = "Model:";
+	const char *line;
+	size_t n;
 
 	learn_serials(redact, text);
-	while (*text) {
-		size_t n = strcspn(text, "\n"), whole = n + (text[n] == '\n');
-
-		if (strncmp(text, model, strlen(model)) == 0)
-			rd_buf_add(out, text, whole);
+	while (rd_next_line(&text, &line, &n))
+		if (strncmp(line, model, strlen(model)) == 0)
+			rd_buf_add(out, line, (size_t)(text - line));
 		else
-			rd_redact_text(redact, text, whole, 0, out);
-		text += whole;
-	}
+			rd_redact_text(redact, line, (size_t)(text - line), 0, out);
 }
 
-#define STAT_FIELDS 21 /* after the name: to the start time, before the addresses; proc_pid_stat(5) */
-
-/* Without the name of the process, which is in parentheses and may contain any character. */
+/* Up to the start time, before the addresses (proc_pid_stat(5)). Without the name of the process, which is in parentheses and may contain
+ * any character. */
 static void redact_process_stat(const char *text, struct rd_buf *out)
 {
-	const char *from = strrchr(text, ')'), *to = from;
+	const char *from = strrchr(text, ')'), *addresses = rd_stat_field(text, 23);
 
-	for (size_t field = 0; to && field < STAT_FIELDS && *to; field++)
-		to += strcspn(to + 1, " ") + 1;
-	if (to)
-		rd_buf_add(out, from, (size_t)(to - from));
+	if (from)
+		rd_buf_add(out, from, addresses ? (size_t)(addresses - 1 - from) : strlen(from));
 }
 
 /* Files with a special format; false: none of these. */

@@ -360,14 +360,15 @@ void rd_redact_groups(struct rd_redact *redact, const char *path, size_t size, s
 /* "4:memory:/path" of each line of /proc/PID/cgroup. */
 void rd_redact_cgroup_file(struct rd_redact *redact, const char *text, struct rd_buf *out)
 {
-	while (*text) {
-		size_t n = strcspn(text, "\n"), head = strcspn(text, "/\n");
+	const char *line;
+	size_t n;
 
-		rd_buf_add(out, text, head);
-		rd_redact_groups(redact, text + head, n - head, out);
-		text += n;
-		if (*text)
-			rd_buf_add(out, text++, 1);
+	while (rd_next_line(&text, &line, &n)) {
+		size_t head = strcspn(line, "/\n");
+
+		rd_buf_add(out, line, head);
+		rd_redact_groups(redact, line + head, n - head, out);
+		rd_buf_add(out, line + n, (size_t)(text - line) - n);
 	}
 }
 
@@ -448,28 +449,26 @@ void rd_redact_variable(struct rd_redact *redact, const char *text, size_t size,
 /* Keeps the lines of a file that begin with one of these; all other lines are removed completely. */
 void rd_redact_keep_lines(const char *text, const char *const *beginnings, struct rd_buf *out)
 {
-	while (*text) {
-		size_t n = strcspn(text, "\n"), whole = n + (text[n] == '\n');
+	const char *line;
+	size_t n;
 
+	while (rd_next_line(&text, &line, &n))
 		for (const char *const *begin = beginnings; *begin; begin++)
-			if (strncmp(text, *begin, strlen(*begin)) == 0) {
-				rd_buf_add(out, text, whole);
+			if (strncmp(line, *begin, strlen(*begin)) == 0) {
+				rd_buf_add(out, line, (size_t)(text - line));
 				break;
 			}
-		text += whole;
-	}
 }
 
 /* Keeps the file names of mappings, not their directories, which may identify a user. */
 void rd_redact_maps(const char *text, struct rd_buf *out)
 {
-	while (*text) {
-		size_t n = strcspn(text, "\n"), range = strcspn(text, " \n");
+	const char *line;
+	size_t n;
 
-		rd_buf_add(out, text, range);
-		text += n;
-		rd_buf_add(out, text, *text != '\0');
-		text += *text != '\0';
+	while (rd_next_line(&text, &line, &n)) {
+		rd_buf_add(out, line, strcspn(line, " \n"));
+		rd_buf_add(out, line + n, (size_t)(text - line) - n);
 	}
 }
 

@@ -160,19 +160,26 @@ static void add_pseudonym(struct rd_redact *redact, enum rd_secret kind, const u
 	enter(redact, kind, in, out, size);
 }
 
-/* 02:… is a locally administered address, not assigned by a vendor. */
+/* Replaces bytes by their pseudonym, which has the same beginning as others of its kind, and `n` bytes of its own. */
+static void replace(struct rd_redact *redact, enum rd_secret kind, uint8_t *bytes, size_t size,
+		    const uint8_t *beginning, size_t n)
+{
+	uint8_t out[16];
+
+	if (rd_redact_known(redact, kind, bytes, size, bytes))
+		return;
+	memcpy(out, beginning, size - n);
+	add_pseudonym(redact, kind, bytes, out, size, n);
+	memcpy(bytes, out, size);
+}
+
+/* 02:… is a locally administered address, not assigned by a vendor. Of a multicast address, the first bytes are its kind. */
 static void redact_mac(struct rd_redact *redact, uint8_t *mac)
 {
-	uint8_t out[6] = { 0x02, 0x72 };
+	static const uint8_t beginning[] = { 0x02, 0x72 };
 
-	if (all_are(mac, 6, 0) || all_are(mac, 6, 0xff))
-		return;
-	if (rd_redact_known(redact, RD_SECRET_MAC, mac, 6, mac))
-		return;
-	if (mac[0] & 1) /* a multicast address, whose first bytes are its kind */
-		memcpy(out, mac, 3);
-	add_pseudonym(redact, RD_SECRET_MAC, mac, out, 6, mac[0] & 1 ? 3 : 4);
-	memcpy(mac, out, 6);
+	if (!all_are(mac, 6, 0) && !all_are(mac, 6, 0xff))
+		replace(redact, RD_SECRET_MAC, mac, 6, mac[0] & 1 ? mac : beginning, mac[0] & 1 ? 3 : 4);
 }
 
 /* A GUID is often a MAC with two bytes inserted in its middle: ff:fe (EUI-64, with the second lowest bit of the first byte
@@ -197,40 +204,34 @@ static bool guid_of_mac(struct rd_redact *redact, const uint8_t *guid, uint8_t *
 
 void rd_redact_guid(struct rd_redact *redact, uint8_t *guid)
 {
-	uint8_t out[8] = { 0x02, 0x72, 0x01 };
+	static const uint8_t beginning[] = { 0x02, 0x72, 0x01 };
+	uint8_t out[8];
 
-	if (all_are(guid, 8, 0) || all_are(guid, 8, 0xff))
+	if (all_are(guid, 8, 0) || all_are(guid, 8, 0xff) || rd_redact_known(redact, RD_SECRET_GUID, guid, 8, guid))
 		return;
-	if (rd_redact_known(redact, RD_SECRET_GUID, guid, 8, guid))
+	if (!guid_of_mac(redact, guid, out)) {
+		replace(redact, RD_SECRET_GUID, guid, 8, beginning, 5);
 		return;
-	if (guid_of_mac(redact, guid, out))
-		enter(redact, RD_SECRET_GUID, guid, out, 8);
-	else
-		add_pseudonym(redact, RD_SECRET_GUID, guid, out, 8, 5);
+	}
+	enter(redact, RD_SECRET_GUID, guid, out, 8);
 	memcpy(guid, out, 8);
 }
 
 static void redact_prefix(struct rd_redact *redact, uint8_t *prefix)
 {
-	uint8_t out[8] = { 0xfd, 0x72, 0x64 };
+	static const uint8_t beginning[] = { 0xfd, 0x72, 0x64 };
 
-	if (all_are(prefix, 8, 0) || prefix[0] == 0xff || (prefix[0] == 0xfe && (prefix[1] & 0xc0) == 0x80))
-		return;
-	if (rd_redact_known(redact, RD_SECRET_PREFIX, prefix, 8, prefix))
-		return;
-	add_pseudonym(redact, RD_SECRET_PREFIX, prefix, out, 8, 5);
-	memcpy(prefix, out, 8);
+	if (!all_are(prefix, 8, 0) && prefix[0] != 0xff && (prefix[0] != 0xfe || (prefix[1] & 0xc0) != 0x80))
+		replace(redact, RD_SECRET_PREFIX, prefix, 8, beginning, 5);
 }
 
 void rd_redact_uuid(struct rd_redact *redact, uint8_t *uuid)
 {
 	/* 00000000-7264-4000-8000-…, the rest is generated */
-	uint8_t out[16] = { 0, 0, 0, 0, 0x72, 0x64, 0x40, 0, 0x80 };
+	static const uint8_t beginning[10] = { 0, 0, 0, 0, 0x72, 0x64, 0x40, 0, 0x80 };
 
-	if (all_are(uuid, 16, 0) || rd_redact_known(redact, RD_SECRET_UUID, uuid, 16, uuid))
-		return;
-	add_pseudonym(redact, RD_SECRET_UUID, uuid, out, 16, 6);
-	memcpy(uuid, out, 16);
+	if (!all_are(uuid, 16, 0))
+		replace(redact, RD_SECRET_UUID, uuid, 16, beginning, 6);
 }
 
 /* A keyed permutation of byte values that depends on the preceding bytes; 0 and 255 are kept. So pseudonyms are unique, and a
@@ -338,14 +339,14 @@ void rd_redact_hardware(struct rd_redact *redact, uint8_t *address, size_t size)
 
 uint64_t rd_redact_number(struct rd_redact *redact, const char *text, size_t size)
 {
+	static const uint8_t beginning[3];
 	uint64_t hash = rd_siphash(&redact->key, text, size), number = 0;
-	uint8_t in[8], out[8] = { 0 };
+	uint8_t bytes[8];
 
-	memcpy(in, &hash, sizeof(in));
-	if (!rd_redact_known(redact, RD_SECRET_TEXT, in, 8, out))
-		add_pseudonym(redact, RD_SECRET_TEXT, in, out, 8, 5);
+	memcpy(bytes, &hash, sizeof(bytes));
+	replace(redact, RD_SECRET_TEXT, bytes, 8, beginning, 5);
 	for (size_t i = 3; i < 8; i++)
-		number = number << 8 | out[i];
+		number = number << 8 | bytes[i];
 	return number;
 }
 
@@ -360,6 +361,8 @@ static void add_word(struct rd_redact *redact, const char *in, size_t size, cons
 	_cleanup_free_ char *folded = rd_dup_part(in, size);
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
+	if (rd_redact_find_word(redact, in, size))
+		return;
 	for (char *c = folded; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
 	rd_redact_whole(redact, prefix, folded, size, &out);
@@ -374,19 +377,17 @@ void rd_redact_add_host(struct rd_redact *redact, const char *name)
 
 	if (!size || strcmp(name, "(none)") == 0 || (first == 9 && strncasecmp(name, "localhost", 9) == 0))
 		return;
-	if (!rd_redact_find_word(redact, name, size))
-		add_word(redact, name, size, "host", RD_WORD_HOST);
-	if (first && first < size && !rd_redact_find_word(redact, name, first))
+	add_word(redact, name, size, "host", RD_WORD_HOST);
+	if (first && first < size)
 		add_word(redact, name, first, "host", RD_WORD_HOST);
 	/* The domain, unless it is just "local" or "lan". */
-	if (first < size && strchr(name + first + 1, '.') &&
-	    !rd_redact_find_word(redact, name + first + 1, size - first - 1))
+	if (first < size && strchr(name + first + 1, '.'))
 		add_word(redact, name + first + 1, size - first - 1, "domain", RD_WORD_HOST);
 }
 
 void rd_redact_add_user(struct rd_redact *redact, const char *name, size_t size)
 {
-	if (size > 1 && !rd_redact_find_word(redact, name, size))
+	if (size > 1)
 		add_word(redact, name, size, "user", RD_WORD_HOST);
 }
 
@@ -400,7 +401,7 @@ void rd_redact_add_serial(struct rd_redact *redact, const char *serial)
 		if (strcasecmp(serial, none[i]) == 0)
 			return;
 	/* A single character would match everywhere. */
-	if (strlen(serial) > 1 && !rd_redact_find_word(redact, serial, strlen(serial)))
+	if (strlen(serial) > 1)
 		add_word(redact, serial, strlen(serial), "seri", RD_WORD_SERIAL);
 }
 
@@ -436,12 +437,8 @@ int rd_redact_key_read(const char *path, struct rd_sipkey *ret, struct rd_err *e
 	ssize_t size = r < 0 ? -1 : read(input.fd, bytes, KEY_MAX);
 
 	if (size < 0) {
-		int code = r < 0 ? -r : errno;
-
-		rd_err_set(err, code, path, "cannot read the key");
-		if (code == ENOENT)
-			rd_err_hint(err, "(umask 077; head -c 32 /dev/urandom > %s)", path);
-		return -code;
+		r = rd_err_set(err, r < 0 ? -r : errno, path, "cannot read the key");
+		return r == -ENOENT ? rd_err_hint(err, "(umask 077; head -c 32 /dev/urandom > %s)", path) : r;
 	}
 	if (size < KEY_MIN)
 		return rd_err_set(err, EINVAL, path, "a key must have at least %d bytes; this file has %zd", KEY_MIN,

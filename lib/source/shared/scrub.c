@@ -5,6 +5,8 @@
 #include <rdma/rdma_netlink.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static bool contains(const char *text, size_t size, const char *word)
 {
 	return memmem(text, size, word, strlen(word)) != NULL;
@@ -24,14 +26,20 @@ static bool is_secret(const char *entry, size_t size)
 	return contains(entry + name, size - name, "://") && contains(entry + name, size - name, "@");
 }
 
+/* Whether the entry begins with one of these, and is not secret. */
+static bool has_prefix(const char *entry, size_t size, const char *const *prefixes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (size >= strlen(prefixes[i]) && memcmp(entry, prefixes[i], strlen(prefixes[i])) == 0)
+			return !is_secret(entry, size);
+	return false;
+}
+
 static bool is_kept(const char *entry, size_t size)
 {
 	static const char *const prefixes[] = { "NCCL_", "NVSHMEM_", "UCX_", "GLOO_", "FI_", "MC_" };
 
-	for (size_t i = 0; i < RD_ARRAY_SIZE(prefixes); i++)
-		if (size >= strlen(prefixes[i]) && memcmp(entry, prefixes[i], strlen(prefixes[i])) == 0)
-			return !is_secret(entry, size);
-	return false;
+	return has_prefix(entry, size, prefixes, RD_ARRAY_SIZE(prefixes));
 }
 
 bool rd_scrub_keeps_of_job(const char *entry, size_t size)
@@ -39,21 +47,16 @@ bool rd_scrub_keeps_of_job(const char *entry, size_t size)
 	static const char *const prefixes[] = { "RCCL_", "UCCL_",     "MORI_",	"ROCSHMEM_",
 						"NIXL_", "OMPI_MCA_", "I_MPI_", "MOONCAKE_" };
 
-	for (size_t i = 0; i < RD_ARRAY_SIZE(prefixes); i++)
-		if (size >= strlen(prefixes[i]) && memcmp(entry, prefixes[i], strlen(prefixes[i])) == 0)
-			return !is_secret(entry, size);
-	return is_kept(entry, size);
+	return has_prefix(entry, size, prefixes, RD_ARRAY_SIZE(prefixes)) || is_kept(entry, size);
 }
 
 /* Of /proc/PID/stat what follows the time at which the process started, the 20th field behind its name: addresses in it. */
 static void scrub_stat(struct rd_bytes *bytes)
 {
-	const uint8_t *at = memrchr(bytes->data, ')', bytes->size), *end = bytes->data + bytes->size;
+	const char *rest = rd_stat_field((char *)bytes->data, 23);
 
-	for (size_t field = 0; at && field < 21; field++)
-		at = at + 1 < end ? memchr(at + 1, ' ', (size_t)(end - at - 1)) : NULL;
-	if (at) {
-		bytes->size = (size_t)(at - bytes->data);
+	if (rest) {
+		bytes->size = (size_t)(rest - 1 - (char *)bytes->data);
 		bytes->data[bytes->size] = '\0';
 	}
 }
