@@ -253,22 +253,26 @@ static void log_add(struct rd_buf *log, const struct rd_query *query, const stru
 	rd_buf_add(log, zeros, padded(reply->size + 1) - reply->size);
 }
 
-/* Takes ownership of the log. Of a request that is known already the first reply stays. */
+/* Takes over the request at `at`, and its reply; of a request that is known already the first reply stays. Returns where the next begins. */
+static size_t take_one(struct guard *guard, uint8_t *data, size_t at)
+{
+	struct rd_query *query = (struct rd_query *)(data + at);
+	const uint8_t *behind = (const uint8_t *)(query + 1) + padded(query->size);
+	const struct answer *reply = (const struct answer *)behind;
+	struct entry *entry;
+
+	query->data = query + 1;
+	entry = enter(guard, query);
+	entry->reply = entry->reply ? entry->reply : reply;
+	return (size_t)(behind - data) + sizeof(*reply) + padded(reply->size + 1);
+}
+
+/* Takes ownership of the log. */
 static void log_take(struct guard *guard, struct rd_bytes log)
 {
 	*RD_ADD(guard->logs, guard->n_logs, guard->cap_logs) = log;
-	for (size_t at = 0; at < log.size;) {
-		struct rd_query *query = (struct rd_query *)(log.data + at);
-		const struct answer *reply;
-		struct entry *entry;
-
-		query->data = query + 1;
-		at += sizeof(*query) + padded(query->size);
-		reply = (const struct answer *)(log.data + at);
-		at += sizeof(*reply) + padded(reply->size + 1);
-		entry = enter(guard, query);
-		entry->reply = entry->reply ? entry->reply : reply;
-	}
+	for (size_t at = 0; at < log.size;)
+		at = take_one(guard, log.data, at);
 }
 
 static struct entry *get_alone(struct guard *guard, const struct rd_query *query)
@@ -350,18 +354,9 @@ static const struct rd_query *take_replies(struct guard *guard, struct requester
 {
 	struct arena *arena = requester->arena;
 
-	for (;;) {
-		uint64_t replied = arena->replied, at = requester->at;
-		const struct rd_query *query = (const struct rd_query *)(arena->room + at);
-		const struct answer *reply;
-
-		if (at >= replied)
-			return at >= arena->requested ? NULL : query;
-		at += padded(sizeof(*query) + query->size);
-		reply = (const struct answer *)(arena->room + at);
-		requester->at = at + padded(sizeof(*reply) + reply->size + 1);
-		enter(guard, query)->reply = reply;
-	}
+	while (requester->at < arena->replied)
+		requester->at = take_one(guard, arena->room, requester->at);
+	return requester->at < arena->requested ? (struct rd_query *)(arena->room + requester->at) : NULL;
 }
 
 static void note_stall(struct guard *guard, size_t i, struct rd_stall *stall, int code, const char *message)
