@@ -209,14 +209,9 @@ int rd_umad_ports(struct rd_bytes *ret, struct rd_err *err)
 				add_port(&ca, ca.ports[p], &out);
 		rd_libibumad.umad_release_ca(&ca);
 	}
-	if (out.failed)
-		return rd_err_set(err, ENOMEM, "MAD ports", "no memory for the list");
-	if (!out.len) {
+	if (!out.len && !out.failed) {
 		rd_err_set(err, ENODEV, "libibumad", "no port can send management datagrams");
-		rd_err_hint(err, "modprobe ib_umad and the driver of the NIC; ibstat lists the available ports");
-		return -ENODEV;
+		return rd_err_hint(err, "modprobe ib_umad and the driver of the NIC; ibstat lists the available ports");
 	}
-	*ret = (struct rd_bytes){ .data = (uint8_t *)out.data, .size = out.len };
-	out.data = NULL;
-	return 0;
+	return rd_bytes_of_buf(&out, "MAD ports", ret, err);
 }

@@ -22,6 +22,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "confine/confine.h"
 #include "source/opener/child.h"
 #include "source/shared/netlink.h"
@@ -168,10 +169,11 @@ static void take_line(struct rd_proc_tcp *tcp, const char *at)
 
 void rd_proc_tcp_take(struct rd_proc_tcp *tcp, const char *text)
 {
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
+	const char *line;
+	size_t size;
+
+	while (rd_next_line(&text, &line, &size))
 		take_line(tcp, line);
-	}
 }
 
 static bool is_v4(const uint8_t *ip)
@@ -265,15 +267,15 @@ static const char *const libraries[] = {
 void rd_proc_libs_print(const char *maps, struct rd_buf *out)
 {
 	bool found[RD_ARRAY_SIZE(libraries)] = { 0 };
+	const char *line;
+	size_t size;
 
-	for (const char *line = maps; *line; line += *line == '\n') {
-		size_t size = strcspn(line, "\n");
+	while (rd_next_line(&maps, &line, &size)) {
 		/* The name of the file that the line ends with. */
 		const char *slash = memrchr(line, '/', size);
 
 		for (size_t i = 0; slash && i < RD_ARRAY_SIZE(libraries); i++)
 			found[i] |= strncmp(slash + 1, libraries[i], strlen(libraries[i])) == 0;
-		line += size;
 	}
 	rd_buf_str(out, "");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(libraries); i++)
@@ -373,11 +375,10 @@ static int begins_with_one_of(const char *name, const char *const *names, size_t
 
 void rd_proc_job_maps(struct rd_proc_job *job, const char *text)
 {
-	const char *last = "";
-	size_t last_size = 0, lines = 0;
+	const char *last = "", *line;
+	size_t last_size = 0, lines = 0, size;
 
-	for (const char *line = text; *line; line += *line == '\n') {
-		size_t size = strcspn(line, "\n");
+	while (rd_next_line(&text, &line, &size)) {
 		const char *path = memchr(line, '/', size),
 			   *name = path ? memrchr(path, '/', size - (size_t)(path - line)) : NULL;
 		size_t length = path ? size - (size_t)(path - line) : 0;
@@ -392,7 +393,6 @@ void rd_proc_job_maps(struct rd_proc_job *job, const char *text)
 				 memmem(name, size - (size_t)(name - line), "-rdmav", 6))
 				add_line(job, "lib", path, length), lines++;
 		}
-		line += size;
 	}
 }
 

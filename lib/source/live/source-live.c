@@ -137,19 +137,16 @@ int rd_read_fd(int fd, size_t most, struct rd_bytes *ret)
 			return -EFBIG;
 	}
 	bytes.data[bytes.size] = '\0';
-	*ret = bytes;
-	bytes = (struct rd_bytes){ 0 };
+	*ret = (struct rd_bytes){ RD_TAKE(bytes.data), bytes.size };
 	return 0;
 }
 
 size_t rd_read_own(const char *path, char *ret, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : read(fd, ret, size - 1);
 
 	ret[n > 0 ? n : 0] = '\0';
-	if (fd >= 0)
-		close(fd);
 	return n > 0 ? (size_t)n : 0;
 }
 
@@ -182,8 +179,7 @@ static int read_kmsg(int fd, struct rd_bytes *ret)
 		bytes.size += n;
 	}
 	bytes.data[bytes.size] = '\0';
-	*ret = bytes;
-	bytes = (struct rd_bytes){ 0 };
+	*ret = (struct rd_bytes){ RD_TAKE(bytes.data), bytes.size };
 	return 0;
 }
 
@@ -419,8 +415,7 @@ static int read_bpf_maps(const char *path, int queries, struct rd_bytes *ret, st
 		rd_buf_deinit(&maps.out);
 		return rd_err_set(err, -r, path, "cannot read the BPF maps of this name");
 	}
-	*ret = (struct rd_bytes){ (uint8_t *)maps.out.data, maps.out.len };
-	return 0;
+	return rd_bytes_of_buf(&maps.out, path, ret, err);
 }
 
 /* ---- files, links, directories */
@@ -511,23 +506,19 @@ static int live_list_dir(struct live *live, const char *path, struct rd_bytes *r
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 	_cleanup_close_ int fd = live_open(live, path, O_RDONLY | O_DIRECTORY);
+	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
-	DIR *dir;
-	int code;
 
 	if (fd < 0)
 		return rd_err_set(err, -fd, path, "cannot open");
-	dir = fdopendir(fd);
 	if (!dir)
 		return rd_err_set(err, errno, path, "cannot list");
 	RD_TAKE_FD(fd);
 	while ((errno = 0, entry = readdir(dir)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			*RD_ADD(names.v, names.n, names.cap) = rd_dup(entry->d_name);
-	code = errno;
-	closedir(dir);
-	if (code)
-		return rd_err_set(err, code, path, "cannot list");
+	if (errno)
+		return rd_err_set(err, errno, path, "cannot list");
 	rd_names_sort(&names);
 	return rd_names_pack(&names, ret);
 }

@@ -127,27 +127,22 @@ static int query(struct ibv_context *context, const char *object, struct rd_byte
 			add_port(port, &attr, &out);
 	}
 	add_data_direct(context, &out);
-	if (out.failed)
-		return rd_err_set(err, ENOMEM, object, "no memory for the attributes");
-	*ret = (struct rd_bytes){ (uint8_t *)out.data, out.len };
-	return 0;
+	return rd_bytes_of_buf(&out, object, ret, err);
 }
 
 /* Whether all users can open all devices, which is the default. */
 static bool open_to_all_users(const char *path)
 {
-	DIR *dir = opendir(path);
-	bool all = true;
+	_cleanup_dir_ DIR *dir = opendir(path);
 	struct stat st;
+	bool all;
 
 	if (!dir)
 		return true;
-	if (fstat(dirfd(dir), &st) < 0 || !(st.st_mode & S_IXOTH))
-		all = false;
+	all = fstat(dirfd(dir), &st) == 0 && (st.st_mode & S_IXOTH);
 	for (struct dirent *entry; all && (entry = readdir(dir));)
 		all = strncmp(entry->d_name, "uverbs", 6) != 0 ||
 		      (fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && (st.st_mode & 06) == 06);
-	closedir(dir);
 	return all;
 }
 
@@ -227,8 +222,7 @@ static int query_device(void *arg, struct rd_bytes *ret, struct rd_err *err)
 		return query(context, object, ret, err);
 	}
 	rd_err_set(err, ENODEV, object, "libibverbs does not know the device");
-	rd_err_hint(err, "modprobe ib_uverbs; ibv_devinfo -l");
-	return -ENODEV;
+	return rd_err_hint(err, "modprobe ib_uverbs; ibv_devinfo -l");
 }
 
 int rd_verbs_read(int64_t *silent, const char *path, struct rd_bytes *ret, struct rd_err *err)
