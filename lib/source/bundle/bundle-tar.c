@@ -98,8 +98,7 @@ static int read_member(struct archive *archive, const char *name, size_t claimed
 	if (rd_libarchive.archive_read_data(archive, bytes.data + bytes.size, 1) != 0)
 		return damaged(archive, name, err);
 	bytes.data[bytes.size] = '\0';
-	*ret = bytes;
-	bytes = (struct rd_bytes){ 0 };
+	*ret = (struct rd_bytes){ RD_TAKE(bytes.data), bytes.size };
 	return 0;
 }
 
@@ -214,8 +213,7 @@ int rd_bundle_read_tar(int fd, const struct rd_bytes *bytes, const char *name, s
 	if (bytes->size - pieces.at <= REST_MAX)
 		return 0;
 	rd_err_set(err, EBADMSG, name, "more than one bundle: %zu bytes follow the first one", bytes->size - pieces.at);
-	rd_err_hint(err, "write the bundle of each host to a file of its own");
-	return -EBADMSG;
+	return rd_err_hint(err, "write the bundle of each host to a file of its own");
 }
 
 static int read_raw(struct archive *archive, const struct packing *packing, size_t limit, struct rd_bytes *ret,
@@ -246,8 +244,7 @@ static int read_raw(struct archive *archive, const struct packing *packing, size
 					  limit);
 	}
 	bytes.data[bytes.size] = '\0';
-	*ret = bytes;
-	bytes = (struct rd_bytes){ 0 };
+	*ret = (struct rd_bytes){ RD_TAKE(bytes.data), bytes.size };
 	return 0;
 }
 

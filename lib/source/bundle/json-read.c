@@ -92,31 +92,16 @@ static bool hex4(struct rd_json *json, uint32_t *ret)
 
 static bool add_code(struct rd_json *json, uint32_t code, struct rd_buf *ret)
 {
-	char utf8[4];
-	size_t n;
+	/* Behind the first byte, whose upper bits are their number, each has six bits. */
+	size_t n = code < 0x80 || (code & 0xff80) == BARE_BYTE ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+	static const uint8_t first[] = { 0, 0xc0, 0xe0, 0xf0 };
+	char utf8[4] = { (char)(first[n] | code >> 6 * n) };
 
 	if (!code || (code >= 0xd800 && code < 0xe000 && (code & 0xff80) != BARE_BYTE))
 		return fail(json);
-	if (code < 0x80 || (code & 0xff80) == BARE_BYTE) {
-		utf8[0] = (char)code;
-		n = 1;
-	} else if (code < 0x800) {
-		utf8[0] = (char)(0xc0 | code >> 6);
-		utf8[1] = (char)(0x80 | (code & 0x3f));
-		n = 2;
-	} else if (code < 0x10000) {
-		utf8[0] = (char)(0xe0 | code >> 12);
-		utf8[1] = (char)(0x80 | (code >> 6 & 0x3f));
-		utf8[2] = (char)(0x80 | (code & 0x3f));
-		n = 3;
-	} else {
-		utf8[0] = (char)(0xf0 | code >> 18);
-		utf8[1] = (char)(0x80 | (code >> 12 & 0x3f));
-		utf8[2] = (char)(0x80 | (code >> 6 & 0x3f));
-		utf8[3] = (char)(0x80 | (code & 0x3f));
-		n = 4;
-	}
-	rd_buf_add(ret, utf8, n);
+	for (size_t i = 1; i <= n; i++)
+		utf8[i] = (char)(0x80 | (code >> 6 * (n - i) & 0x3f));
+	rd_buf_add(ret, utf8, n + 1);
 	return true;
 }
 

@@ -419,8 +419,7 @@ int rd_standard_input_read(struct rd_err *err)
 
 	if (isatty(STDIN_FILENO)) {
 		rd_err_set(err, ENOTTY, STANDARD_INPUT, "is a terminal, but '-' means a bundle from a pipe");
-		rd_err_hint(err, "ssh HOST rdmadiag capture - | rdmadiag --from - topo-check");
-		return -ENOTTY;
+		return rd_err_hint(err, "ssh HOST rdmadiag capture - | rdmadiag --from - topo-check");
 	}
 	do {
 		rd_reserve(&input.data, &cap, input.size + READ_SIZE + 1, 1);
@@ -434,8 +433,7 @@ int rd_standard_input_read(struct rd_err *err)
 		input.size += (size_t)n;
 		if (input.size > RD_FILE_MAX) {
 			rd_err_set(err, EFBIG, STANDARD_INPUT, "larger than the limit of %zu MB", RD_FILE_MAX >> 20);
-			rd_err_hint(err, "write the bundle to a file, and name the file instead of '-'");
-			return -EFBIG;
+			return rd_err_hint(err, "write the bundle to a file, and name the file instead of '-'");
 		}
 	} while (n > 0);
 	input.data[input.size] = '\0';
@@ -443,8 +441,7 @@ int rd_standard_input_read(struct rd_err *err)
 	if (input.size > 0)
 		return 0;
 	rd_err_set(err, ENODATA, STANDARD_INPUT, "is empty: the command before the pipe wrote no bundle");
-	rd_err_hint(err, "run that command alone; its error is on standard error");
-	return -ENODATA;
+	return rd_err_hint(err, "run that command alone; its error is on standard error");
 }
 
 const struct rd_bytes *rd_standard_input(void)

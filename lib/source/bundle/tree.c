@@ -314,19 +314,12 @@ static uint64_t shape_below(struct rd_tree *tree, uint32_t dir, uint64_t path)
 		const struct rd_node *node = &tree->nodes[i];
 		uint64_t hash = rd_hash(rd_hash(path, "/", 1), node->name, strlen(node->name));
 
-		switch (node->type) {
-		case RD_NODE_NONE:
-			break;
-		case RD_NODE_DIR:
+		if (node->type == RD_NODE_DIR)
 			sum += rd_hash(hash, "\0d", 2) + shape_below(tree, i, hash);
-			break;
-		case RD_NODE_FILE:
+		else if (node->type == RD_NODE_FILE)
 			sum += rd_hash(hash, "\0f", 2);
-			break;
-		case RD_NODE_LINK:
+		else if (node->type == RD_NODE_LINK)
 			sum += rd_hash(rd_hash(hash, "\0l", 2), node->data, node->size);
-			break;
-		}
 	}
 	return sum;
 }

@@ -18,7 +18,7 @@
 #define RPM_MAGIC "\xed\xab\xee\xdb"
 
 struct reading {
-	const char *path; /* of the package */
+	const char *path; /* of the package, or of the directory */
 	rd_package_wants *wants;
 	rd_package_takes *takes;
 	void *arg;
@@ -33,8 +33,7 @@ static int damaged(const struct reading *rd, struct archive *archive)
 	if (rd_libarchive.archive_errno(archive) == ENOMEM)
 		return rd_err_set(rd->err, ENOMEM, rd->path, "no memory to read the package");
 	rd_err_set(rd->err, EBADMSG, rd->path, "not a complete Debian or RPM package: %s", why ? why : "damaged data");
-	rd_err_hint(rd->err, "download the package again, and compare its checksum");
-	return -EBADMSG;
+	return rd_err_hint(rd->err, "download the package again, and compare its checksum");
 }
 
 static int take_member(const struct reading *rd, struct archive *archive, struct archive_entry *entry, const char *path)
@@ -161,48 +160,39 @@ static bool is_archive(int fd)
 	       (!memcmp(head, DEB_MAGIC, 8) || !memcmp(head, RPM_MAGIC, 4));
 }
 
-static int read_archive(int fd, const char *path, rd_package_wants *wants, rd_package_takes *takes, void *arg,
-			struct rd_err *err)
+static int read_archive(struct reading *rd, int fd)
 {
-	struct reading rd = { .path = path, .wants = wants, .takes = takes, .arg = arg, .err = err };
 	_cleanup_(rd_archive_freep) struct archive *archive = NULL;
 	char magic = 0;
 	int r;
 
 	if (pread(fd, &magic, 1, 0) < 0)
-		return rd_err_set(err, errno, path, "cannot read");
-	r = rd_libarchive_load(path, err);
+		return rd_err_set(rd->err, errno, rd->path, "cannot read");
+	r = rd_libarchive_load(rd->path, rd->err);
 	if (r < 0)
 		return r;
 	archive = rd_libarchive.archive_read_new();
 	if (!archive)
-		return rd_err_set(err, ENOMEM, path, "no memory to read the package");
-	return magic == DEB_MAGIC[0] ? read_deb(&rd, fd, archive) : read_rpm(&rd, fd, archive);
+		return rd_err_set(rd->err, ENOMEM, rd->path, "no memory to read the package");
+	return magic == DEB_MAGIC[0] ? read_deb(rd, fd, archive) : read_rpm(rd, fd, archive);
 }
 
 /* Directories of modules have eight levels at most. */
 #define DEPTH_MAX 32
 
-struct walk {
-	rd_package_wants *wants;
-	rd_package_takes *takes;
-	void *arg;
-	struct rd_err *err;
-};
+static int walk_dir(const struct reading *rd, const char *path, unsigned depth);
 
-static int walk_dir(const struct walk *w, const char *path, unsigned depth);
-
-static int take_file(const struct walk *w, int fd, const char *path)
+static int take_file(const struct reading *rd, int fd, const char *path)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	int r = rd_read_fd(fd, RD_PACKAGE_FILE_MAX, &bytes);
 
 	if (r < 0)
-		return rd_err_set(w->err, -r, path, "cannot read");
-	return w->takes(w->arg, path, &bytes, w->err);
+		return rd_err_set(rd->err, -r, path, "cannot read");
+	return rd->takes(rd->arg, path, &bytes, rd->err);
 }
 
-static int walk_entry(const struct walk *w, const char *dir, const struct dirent *entry, unsigned depth)
+static int walk_entry(const struct reading *rd, const char *dir, const struct dirent *entry, unsigned depth)
 {
 	_cleanup_free_ char *path = rd_text("%s/%s", dir, entry->d_name);
 	_cleanup_close_ int fd = -1;
@@ -211,30 +201,30 @@ static int walk_entry(const struct walk *w, const char *dir, const struct dirent
 	if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 		return 0;
 	if (lstat(path, &st))
-		return rd_err_set(w->err, errno, path, "cannot read");
+		return rd_err_set(rd->err, errno, path, "cannot read");
 	if (S_ISDIR(st.st_mode))
-		return walk_dir(w, path, depth + 1);
+		return walk_dir(rd, path, depth + 1);
 	/* Modules may be links, as in weak-updates; links to directories, and those that lead nowhere, are passed over. */
 	if (S_ISLNK(st.st_mode) && stat(path, &st))
 		return 0;
-	if (!S_ISREG(st.st_mode) || !w->wants(w->arg, path))
+	if (!S_ISREG(st.st_mode) || !rd->wants(rd->arg, path))
 		return 0;
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	return fd < 0 ? rd_err_set(w->err, errno, path, "cannot read") : take_file(w, fd, path);
+	return fd < 0 ? rd_err_set(rd->err, errno, path, "cannot read") : take_file(rd, fd, path);
 }
 
-static int walk_dir(const struct walk *w, const char *path, unsigned depth)
+static int walk_dir(const struct reading *rd, const char *path, unsigned depth)
 {
 	struct dirent **entries = NULL;
 	int n, r = 0;
 
 	if (depth > DEPTH_MAX)
-		return rd_err_set(w->err, ELOOP, path, "more than %u levels of directories", DEPTH_MAX);
+		return rd_err_set(rd->err, ELOOP, path, "more than %u levels of directories", DEPTH_MAX);
 	n = scandir(path, &entries, NULL, alphasort);
 	if (n < 0)
-		return rd_err_set(w->err, errno, path, "cannot read the directory");
+		return rd_err_set(rd->err, errno, path, "cannot read the directory");
 	for (int i = 0; i < n; i++) {
-		r = r ? r : walk_entry(w, path, entries[i], depth);
+		r = r ? r : walk_entry(rd, path, entries[i], depth);
 		free(entries[i]);
 	}
 	free(entries);
@@ -243,7 +233,7 @@ static int walk_dir(const struct walk *w, const char *path, unsigned depth)
 
 int rd_package_read(const char *path, rd_package_wants *wants, rd_package_takes *takes, void *arg, struct rd_err *err)
 {
-	const struct walk w = { .wants = wants, .takes = takes, .arg = arg, .err = err };
+	struct reading rd = { .path = path, .wants = wants, .takes = takes, .arg = arg, .err = err };
 	/* O_NONBLOCK: a FIFO must not block us. */
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	struct stat st;
@@ -251,14 +241,13 @@ int rd_package_read(const char *path, rd_package_wants *wants, rd_package_takes 
 	if (fd < 0 || fstat(fd, &st))
 		return rd_err_set(err, errno, path, "cannot open");
 	if (S_ISDIR(st.st_mode))
-		return walk_dir(&w, path, 0);
+		return walk_dir(&rd, path, 0);
 	if (!S_ISREG(st.st_mode))
 		return rd_err_set(err, EINVAL, path, "neither a directory nor a regular file");
 	if (is_archive(fd))
-		return read_archive(fd, path, wants, takes, arg, err);
+		return read_archive(&rd, fd);
 	if (wants(arg, path))
-		return take_file(&w, fd, path);
+		return take_file(&rd, fd, path);
 	rd_err_set(err, EBADMSG, path, "neither a package, a kernel module nor a kernel image");
-	rd_err_hint(err, "give a Debian or RPM package, a .ko file, vmlinuz, or a directory that contains them");
-	return -EBADMSG;
+	return rd_err_hint(err, "give a Debian or RPM package, a .ko file, vmlinuz, or a directory that contains them");
 }

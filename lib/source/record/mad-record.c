@@ -268,8 +268,7 @@ static int index_file(struct teller *teller)
 			(struct told){ hash_of(record.lid, record.gid, data + sizeof(record), record.queried), at };
 		at += sizeof(record) + record.queried + record.replied;
 	}
-	if (teller->n)
-		qsort(teller->told, teller->n, sizeof(*teller->told), compare_told);
+	rd_sort(teller->told, teller->n, sizeof(*teller->told), compare_told);
 	for (size_t i = 0; i < teller->n; i++) {
 		n -= n && teller->told[n - 1].hash == teller->told[i].hash;
 		teller->told[n++] = teller->told[i];

@@ -72,32 +72,20 @@ static void add_answer(struct rd_tree *tree, const struct rd_recorded_request *r
 	}
 	if (!more)
 		return;
-	switch (request->query) {
-	case RD_OP_READ:
-		break;
-	case RD_OP_LIST:
+	if (request->query == RD_OP_LIST) {
 		if (first && lists_members(tree, request->node, &more->names))
-			break;
+			return;
 		rd_buf_str(out, ",\"names\":[");
 		for (size_t i = 0; i < more->names.n; i++) {
 			rd_buf_str(out, i ? "," : "");
 			rd_json_add_text(out, more->names.v[i]);
 		}
 		rd_buf_str(out, "]");
-		break;
-	case RD_OP_LINK:
-		if (more->target) {
-			rd_buf_str(out, ",\"target\":");
-			rd_json_add_text(out, more->target);
-		}
-		break;
-	case RD_OP_RDEV:
-	case RD_OP_INO:
-	case RD_OP_MODE:
+	} else if (request->query == RD_OP_LINK && more->target) {
+		rd_buf_str(out, ",\"target\":");
+		rd_json_add_text(out, more->target);
+	} else if (rd_node_value(more, request->query)) {
 		rd_buf_printf(out, ",\"value\":%llu", (unsigned long long)*rd_node_value(more, request->query));
-		break;
-	default:
-		break;
 	}
 }
 
@@ -222,20 +210,13 @@ static int write_members(struct writer *writer, struct rd_tree *tree, uint32_t d
 		_cleanup_free_ char *name = rd_text("%s/%s", path, node->name);
 		int r = 0;
 
-		switch (node->type) {
-		case RD_NODE_NONE:
-			break;
-		case RD_NODE_DIR:
+		if (node->type == RD_NODE_DIR) {
 			r = write_entry(writer, name, AE_IFDIR, NULL, 0);
 			if (!r)
 				r = write_members(writer, tree, i, name);
-			break;
-		case RD_NODE_FILE:
-			r = write_entry(writer, name, AE_IFREG, node->data, node->size);
-			break;
-		case RD_NODE_LINK:
-			r = write_entry(writer, name, AE_IFLNK, node->data, node->size);
-			break;
+		} else if (node->type != RD_NODE_NONE) {
+			r = write_entry(writer, name, node->type == RD_NODE_FILE ? AE_IFREG : AE_IFLNK, node->data,
+					node->size);
 		}
 		if (r < 0)
 			return r;
@@ -298,8 +279,7 @@ static int packing_of(const char *path, size_t *ret, struct rd_err *err)
 		}
 	}
 	rd_err_set(err, EINVAL, path, "unknown suffix: expected .tar, .tar.gz, .tgz, .tar.bz2 or .tar.zst");
-	rd_err_hint(err, "%s.tar.zst", path);
-	return -EINVAL;
+	return rd_err_hint(err, "%s.tar.zst", path);
 }
 
 int rd_record_can_save(const char *path, bool replace, struct rd_err *err)

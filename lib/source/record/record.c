@@ -93,23 +93,13 @@ static bool same_answer(const struct rd_node *a, const struct rd_node *b, enum r
 		return false;
 	if (code_of(a, query))
 		return true;
-	switch (query) {
-	case RD_OP_READ:
-		return same_bytes(a, b);
-	case RD_OP_LIST:
+	if (query == RD_OP_LIST)
 		return names_equal(&a->more->names, &b->more->names);
-	case RD_OP_LINK:
-		if (a->more->target || b->more->target)
-			return a->more->target && b->more->target && strcmp(a->more->target, b->more->target) == 0;
-		return same_bytes(a, b);
-	case RD_OP_RDEV:
-	case RD_OP_INO:
-	case RD_OP_MODE:
-		return *rd_node_value(a->more, query) == *rd_node_value(b->more, query);
-	default:
-		break;
-	}
-	return false;
+	if (query == RD_OP_LINK && (a->more->target || b->more->target))
+		return a->more->target && b->more->target && strcmp(a->more->target, b->more->target) == 0;
+	return query == RD_OP_READ || query == RD_OP_LINK ?
+		       same_bytes(a, b) :
+		       *rd_node_value(a->more, query) == *rd_node_value(b->more, query);
 }
 
 /* The node of the same path in another tree; 0: not found. */
