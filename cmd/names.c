@@ -65,9 +65,7 @@ int rd_cmd_choose(const char *name, const struct rd_cmd **ret, struct rd_err *er
 			near = *cmd;
 		}
 	}
-	if (near)
-		rd_err_hint(err, RD_PROGRAM " %s", near->name);
-	return -EINVAL;
+	return near ? rd_err_hint(err, RD_PROGRAM " %s", near->name) : -EINVAL;
 }
 
 /* Adds the RDMA devices of a PCI function or an interface; false: there are none. */
@@ -132,8 +130,7 @@ int rd_devices(const struct rd_ctx *ctx, const char *list, char *const *operands
 		if (strstr(*operands, ".tar") || **operands == '/' || **operands == '.') {
 			rd_buf_deinit(&out);
 			rd_err_set(err, EINVAL, *operands, "expected a device, this looks like a bundle");
-			rd_err_hint(err, "--from %s", *operands);
-			return -EINVAL;
+			return rd_err_hint(err, "--from %s", *operands);
 		}
 		add_device(ctx->source, *operands, plain, &out);
 	}

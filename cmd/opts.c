@@ -77,22 +77,16 @@ static const struct rd_opt *nearest_option(const struct opt_tables *tables, cons
 	return best;
 }
 
-static const char *name_of_command(const struct rd_cmd *cmd)
-{
-	return cmd ? cmd->name : NULL;
-}
-
 /* `word`: the last word that getopt consumed. */
 static int refuse_option(const struct opt_tables *tables, const struct rd_cmd *cmd, const char *word, struct rd_err *err)
 {
-	const char *command = name_of_command(cmd);
+	const char *command = cmd ? cmd->name : NULL;
 	char name[64] = "";
 	const struct rd_opt *near;
 	size_t starts = 0;
 
-	if (optopt > 0 && optopt < LONG_BASE) {
+	if (optopt > 0 && optopt < LONG_BASE)
 		return rd_err_set(err, EINVAL, command, "unknown option '-%c'", optopt);
-	}
 	if (strncmp(word, "--", 2) == 0)
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
 	for (size_t i = 0; i < tables->n; i++)
@@ -104,9 +98,7 @@ static int refuse_option(const struct opt_tables *tables, const struct rd_cmd *c
 	else
 		rd_err_set(err, EINVAL, command, "unknown option '%s'", word);
 	near = starts > 1 || optopt >= LONG_BASE ? NULL : nearest_option(tables, name);
-	if (near)
-		rd_err_hint(err, "--%s", near->name);
-	return -EINVAL;
+	return near ? rd_err_hint(err, "--%s", near->name) : -EINVAL;
 }
 
 int rd_opt_refuse(const struct rd_opt *opt, struct rd_err *err, const char *fmt, ...)
@@ -166,15 +158,6 @@ int rd_opt_word(const struct rd_opt *opt, const char *arg, struct rd_err *err)
 	return rd_err_set(err, EINVAL, NULL, "invalid %s '%s': expected %s", opt->name, arg, words.data);
 }
 
-static int store_word(const char **to, const struct rd_opt *opt, const char *arg, struct rd_err *err)
-{
-	int i = rd_opt_word(opt, arg, err);
-
-	if (i >= 0)
-		*to = arg;
-	return i < 0 ? i : 0;
-}
-
 static int store_argument(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	void *to = (char *)state + opt->offset;
@@ -190,7 +173,10 @@ static int store_argument(void *state, const struct rd_opt *opt, const char *arg
 		*(const char **)to = arg;
 		break;
 	case RD_OPT_WORD:
-		return store_word(to, opt, arg, err);
+		r = rd_opt_word(opt, arg, err);
+		if (r >= 0)
+			*(const char **)to = arg;
+		return r < 0 ? r : 0;
 	case RD_OPT_NUMBER:
 		r = store_number(to, opt, arg, err);
 		if (!r && opt->known)
@@ -311,7 +297,7 @@ static int parse(struct rd_ctx *ctx, const struct rd_opt *other, int argc, char 
 		if (val == '?' || !opt)
 			return refuse_option(&tables, cmd, argv[optind - 1], err);
 		if (val == ':')
-			return rd_err_set(err, EINVAL, name_of_command(cmd), "option '--%s' requires an argument: %s",
+			return rd_err_set(err, EINVAL, cmd ? cmd->name : NULL, "option '--%s' requires an argument: %s",
 					  opt->name, opt->arg);
 		if (other && find_option(other, opt->name) == opt) {
 			refused = refused ? refused : opt;

@@ -169,8 +169,7 @@ static int read_standard_input(struct rd_err *err)
 	if (noted.standard_inputs > 1) {
 		rd_err_set(err, EINVAL, RD_STANDARD_INPUT, "given %u times: standard input holds only one bundle",
 			   noted.standard_inputs);
-		rd_err_hint(err, "write the other bundles to files, and name these");
-		return -EINVAL;
+		return rd_err_hint(err, "write the other bundles to files, and name these");
 	}
 	r = rd_standard_input_read(err);
 	if (!r && noted.terminal) {

@@ -77,9 +77,8 @@ int rd_pseudonyms_check(struct rd_pseudonyms *pseudonyms, const struct rd_source
 	if (pseudonyms->redacted != redaction->redacted) {
 		rd_err_set(err, EINVAL, path, "%s redacted, but %s is%s: cannot be joined",
 			   redaction->redacted ? "is" : "is not", pseudonyms->first, redaction->redacted ? " not" : "");
-		rd_err_hint(err,
-			    "redact all of them with one key: rdmadiag --from BUNDLE capture --redact-key FILE OUT");
-		return -EINVAL;
+		return rd_err_hint(
+			err, "redact all of them with one key: rdmadiag --from BUNDLE capture --redact-key FILE OUT");
 	}
 	if (redaction->key.known == RD_OK && pseudonyms->key.known != RD_OK) {
 		RD_SET(pseudonyms->key, redaction->key.v);
@@ -87,9 +86,8 @@ int rd_pseudonyms_check(struct rd_pseudonyms *pseudonyms, const struct rd_source
 	} else if (redaction->key.known == RD_OK && pseudonyms->key.v != redaction->key.v) {
 		rd_err_set(err, EINVAL, path, "redacted with a different key than %s: cannot be joined",
 			   pseudonyms->key_of);
-		rd_err_hint(err,
-			    "redact all of them with one key: rdmadiag --from BUNDLE capture --redact-key FILE OUT");
-		return -EINVAL;
+		return rd_err_hint(
+			err, "redact all of them with one key: rdmadiag --from BUNDLE capture --redact-key FILE OUT");
 	}
 	return check_nets(pseudonyms, redaction, path, err);
 }

@@ -271,9 +271,8 @@ static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 	if (!isatty(STDOUT_FILENO))
 		return 0;
 	rd_err_set(err, EINVAL, STANDARD_OUTPUT, "standard output is a terminal: the bundle is not written there");
-	rd_err_hint(err, RD_PROGRAM " capture - > host.tar.zst; from another host: ssh HOST " RD_PROGRAM
-				    " capture - > HOST.tar.zst");
-	return -EINVAL;
+	return rd_err_hint(err, RD_PROGRAM " capture - > host.tar.zst; from another host: ssh HOST " RD_PROGRAM
+					   " capture - > HOST.tar.zst");
 }
 
 /* All that the table shows to act on. */

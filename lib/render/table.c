@@ -309,8 +309,7 @@ static int select_columns(const struct rd_section *section, const char *list, si
 				rd_err_set(err, EINVAL, "--columns", "empty column name");
 			else
 				rd_err_set(err, EINVAL, "--columns", "unknown column '%.*s'", (int)size, list);
-			rd_err_hint(err, "columns: %s", known.data);
-			return -EINVAL;
+			return rd_err_hint(err, "columns: %s", known.data);
 		}
 		ret[(*n)++] = c;
 		list += size;
@@ -425,19 +424,15 @@ int rd_render_table(const struct rd_section *section, const struct rd_table_styl
 	if (style->raw) {
 		_cleanup_buf_ struct rd_buf text = { 0 };
 
-		for (size_t i = 0; i < n && !style->no_headings; i++) {
-			rd_buf_str(out, i > 0 ? " " : "");
-			raw_value(rd_column_title(&section->columns[columns[i]]), out);
-		}
-		if (!style->no_headings)
-			rd_buf_str(out, "\n");
-		for (size_t j = 0; j < section->n; j++) {
-			const struct rd_row *row = rd_section_row(section, j);
+		/* The headings, then the rows. */
+		for (size_t j = style->no_headings; j <= section->n; j++) {
+			const struct rd_row *row = j ? rd_section_row(section, j - 1) : NULL;
 
 			for (size_t i = 0; i < n; i++) {
-				set_text(&text, section, row, columns[i]);
+				if (row)
+					set_text(&text, section, row, columns[i]);
 				rd_buf_str(out, i > 0 ? " " : "");
-				raw_value(text.data, out);
+				raw_value(row ? text.data : rd_column_title(&section->columns[columns[i]]), out);
 			}
 			rd_buf_str(out, "\n");
 		}
