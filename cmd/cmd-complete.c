@@ -178,10 +178,8 @@ static void add_columns(const struct rd_cmd *cmd, struct rd_buf *out, const char
 
 	if (!cmd)
 		return;
-	if (comma)
-		kept = rd_dup_part(typed, (size_t)(comma + 1 - typed));
-	else
-		kept = rd_text("%s%s", before, typed[strlen(before)] == '+' ? "+" : "");
+	kept = comma ? rd_dup_part(typed, (size_t)(comma + 1 - typed)) :
+		       rd_text("%s%s", before, typed[strlen(before)] == '+' ? "+" : "");
 	for (size_t c = 0; c < cmd->n_columns; c++)
 		add_candidate(out, typed, kept, cmd->columns[c].key, cmd->columns[c].help ? cmd->columns[c].help : "");
 }

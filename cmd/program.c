@@ -52,27 +52,24 @@ static int explain_commands(void)
 	return rd_fail_usage(NULL, &err);
 }
 
-static void add_library(const struct rd_library *library, struct rd_buf *out)
-{
-	void *found = dlopen(library->soname, RTLD_LAZY);
-
-	rd_buf_printf(out, "%-16s  %s", library->soname, found ? "found" : "not found: ");
-	if (!found)
-		rd_buf_printf(out, "%s (%s); install %s", library->without, library->where, library->package);
-	rd_buf_str(out, "\n");
-	if (found)
-		dlclose(found);
-}
-
 static int print_version(const struct rd_ctx *ctx)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	rd_buf_str(&out, RD_PROGRAM " " RD_VERSION "\n");
-	if (ctx->globals.verbose)
-		for (size_t i = 0; i < RD_LIBRARIES; i++)
-			if (rd_libraries[i].soname)
-				add_library(&rd_libraries[i], &out);
+	for (size_t i = 0; i < RD_LIBRARIES && ctx->globals.verbose; i++) {
+		const struct rd_library *library = &rd_libraries[i];
+		void *found = library->soname ? dlopen(library->soname, RTLD_LAZY) : NULL;
+
+		if (!library->soname)
+			continue;
+		rd_buf_printf(&out, "%-16s  %s", library->soname, found ? "found" : "not found: ");
+		if (!found)
+			rd_buf_printf(&out, "%s (%s); install %s", library->without, library->where, library->package);
+		rd_buf_str(&out, "\n");
+		if (found)
+			dlclose(found);
+	}
 	rd_out(&out);
 	return RD_EXIT_OK;
 }

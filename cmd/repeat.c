@@ -4,13 +4,6 @@
 #include "cmd.h"
 #include "privileges.h"
 
-/* 0: another sample follows. */
-static int wait_next(struct rd_ctx *ctx, struct rd_repeat *repeat, void *arg)
-{
-	return ctx->globals.from ? rd_source_bundle_next(ctx->source, NULL) :
-				   rd_ticks_wait_doing(&repeat->ticks, repeat->meanwhile, arg);
-}
-
 bool rd_repeat_next(struct rd_repeat *repeat)
 {
 	if (repeat->count && repeat->looks >= repeat->count)
@@ -37,7 +30,8 @@ int rd_repeat(struct rd_ctx *ctx, struct rd_repeat *repeat, double seconds, rd_l
 		status = look(ctx, arg);
 		repeat->looks++;
 	} while (status >= 0 && rd_repeat_wanted(repeat) && repeat->looks != repeat->count && !rd_out_failure() &&
-		 wait_next(ctx, repeat, arg) == 0);
+		 (ctx->globals.from ? rd_source_bundle_next(ctx->source, NULL) :
+				      rd_ticks_wait_doing(&repeat->ticks, repeat->meanwhile, arg)) == 0);
 	return status < 0 ? RD_EXIT_UNKNOWN : status;
 }
 

@@ -60,10 +60,12 @@ static void record_host(struct rd_source *source)
 static int record_sample(struct rd_ctx *ctx, struct rd_source *source, uint64_t sample, uint64_t samples,
 			 struct rd_err *err)
 {
+	const struct capture_state *state = ctx->state;
+	int r;
+
 	record_host(source);
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
 		struct rd_err why = { 0 };
-		int r;
 
 		if (!(*cmd)->record)
 			continue;
@@ -77,21 +79,14 @@ static int record_sample(struct rd_ctx *ctx, struct rd_source *source, uint64_t 
 		if (r < 0)
 			rd_verbose(ctx, "%s: %s: %s", (*cmd)->name, why.object, why.message);
 	}
-	if (((const struct capture_state *)ctx->state)->fabric) {
-		struct rd_err why = { 0 };
-		int r;
-
-		/* Requested by the user: a failure is reported, and is in the recording. */
-		show_progress("the fabric", sample, samples);
-		r = fabric_record(source, &why);
-		if (r == -ENOMEM) {
-			*err = why;
-			return r;
-		}
-		if (r < 0)
-			rd_warn(ctx, "--fabric: %s: %s: %s", why.object, why.message, rd_errno_text(why.code));
-	}
-	return 0;
+	if (!state->fabric)
+		return 0;
+	/* Requested by the user: a failure is reported, and is in the recording. */
+	show_progress("the fabric", sample, samples);
+	r = fabric_record(source, err);
+	if (r < 0 && r != -ENOMEM)
+		rd_warn(ctx, "--fabric: %s: %s: %s", err->object, err->message, rd_errno_text(err->code));
+	return r == -ENOMEM ? r : 0;
 }
 
 /* Records all samples of a bundle again. */

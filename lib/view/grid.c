@@ -192,36 +192,31 @@ void rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const
 			add_column(grid, &section->columns[c]);
 	grid->rows = rd_alloc(most + 1, sizeof(*grid->rows));
 	for (size_t i = 0; i < section->n; i++) {
-		struct rd_buf key = { 0 };
-		const struct rd_row *from;
-		struct rd_grid_style heading;
+		const struct rd_row *from = rd_section_row(section, i);
+		struct rd_grid_row *row = &grid->rows[grid->n++];
 		const struct rd_grid_row *before;
-		const int *keys;
+		struct rd_buf key = { 0 };
 
-		grid->rows[i].index = i;
-		grid->n++;
-		from = rd_section_row(section, grid->rows[i].index);
-		heading = (struct rd_grid_style){ .ascii = true };
-		grid->rows[i].cells = rd_alloc(grid->n_columns + 1, sizeof(*grid->rows[i].cells));
-		keys = style->keys;
 		rd_buf_str(&key, "");
-		for (; keys && *keys >= 0; keys++) {
+		for (const int *keys = style->keys; keys && *keys >= 0; keys++) {
 			if ((size_t)*keys < section->n_columns)
 				rd_render_cell(&section->columns[*keys], &from->cells[*keys], &key);
 			rd_buf_add(&key, "\n", 1);
 		}
-		grid->rows[i].key = key.data;
-		grid->rows[i].severity = from->severity;
-		grid->rows[i].over = from->over;
+		*row = (struct rd_grid_row){ .cells = rd_alloc(grid->n_columns + 1, sizeof(*row->cells)),
+					     .key = key.data,
+					     .index = i,
+					     .severity = from->severity,
+					     .over = from->over };
 		if (style->group >= 0)
-			grid->rows[i].group =
-				cell_text(&section->columns[style->group], &from->cells[style->group], &heading);
-		before = find_key(by_key, n_old, grid->rows[i].key);
+			row->group = cell_text(&section->columns[style->group], &from->cells[style->group],
+					       &(struct rd_grid_style){ .ascii = true });
+		before = find_key(by_key, n_old, row->key);
 		if (before && before->gone)
 			before = NULL;
-		grid->rows[i].fresh = old && old->n_columns ? before ? fade(before->fresh) : style->marked : 0;
+		row->fresh = old && old->n_columns ? before ? fade(before->fresh) : style->marked : 0;
 		for (size_t j = 0; j < grid->n_columns; j++) {
-			struct rd_grid_cell *cell = &grid->rows[i].cells[j];
+			struct rd_grid_cell *cell = &row->cells[j];
 			size_t column = grid->columns[j] - section->columns;
 			int width;
 

@@ -38,14 +38,9 @@ void rd_report_add_findings(struct rd_report *report, const struct rd_findings *
 
 int rd_report_judge(const struct rd_report *report)
 {
-	switch (rd_findings_worst(&report->findings)) {
-	case RD_SEV_CRITICAL:
-		return 2;
-	case RD_SEV_WARNING:
-		return 1;
-	default:
-		return 0;
-	}
+	enum rd_severity worst = rd_findings_worst(&report->findings);
+
+	return worst == RD_SEV_CRITICAL ? 2 : worst == RD_SEV_WARNING ? 1 : 0;
 }
 
 char *rd_findings_alarm(const struct rd_findings *findings, enum rd_severity *ret_severity)

@@ -244,8 +244,7 @@ void rd_report_note(struct rd_report *report, const char *fmt, ...)
 	struct rd_texts *notes = &report->notes;
 	va_list ap;
 
-	rd_reserve(&notes->v, &notes->cap, notes->n + 1, sizeof(*notes->v));
 	va_start(ap, fmt);
-	notes->v[notes->n++] = rd_vtext(fmt, ap);
+	*RD_ADD(notes->v, notes->n, notes->cap) = rd_vtext(fmt, ap);
 	va_end(ap);
 }

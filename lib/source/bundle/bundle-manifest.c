@@ -115,10 +115,11 @@ static bool read_field(struct reader *reader, const char *name)
 	if (strcmp(name, "ask") == 0) {
 		if (!rd_json_text(json, &request->word))
 			return false;
+		/* RD_OP_PATHS: of a later version, ignored */
 		for (request->query = 0; request->query < RD_OP_PATHS; request->query++)
 			if (strcmp(rd_query_names[request->query], request->word.data) == 0)
-				return true;
-		return true; /* of a later version: ignored */
+				break;
+		return true;
 	}
 	if (strcmp(name, "errno") == 0) {
 		if (!rd_json_text(json, &request->word))

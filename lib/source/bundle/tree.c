@@ -2,10 +2,10 @@
 #include "source/bundle/tree.h"
 
 #include <string.h>
-#include <sys/auxv.h>
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/siphash.h"
 
 #define BLOCK_SIZE ((size_t)64 << 10)
 
@@ -63,10 +63,10 @@ static uint64_t name_hash(const struct rd_tree *tree, uint32_t dir, const char *
 struct rd_tree *rd_tree_create(void)
 {
 	struct rd_tree *tree = rd_alloc(1, sizeof(*tree));
-	const void *random = (const void *)getauxval(AT_RANDOM);
+	struct rd_sipkey key;
 
-	if (random)
-		memcpy(&tree->seed, random, sizeof(tree->seed));
+	rd_sipkey_of_process(&key);
+	tree->seed = key.k[0];
 	rd_reserve(&tree->nodes, &tree->cap, 1, sizeof(*tree->nodes));
 	tree->nodes[tree->n++] = (struct rd_node){ .name = (char *)"", .type = RD_NODE_DIR };
 	return tree;

@@ -126,18 +126,13 @@ static const struct rd_mads_ops umad_ops = {
 	.close = mads_close,
 };
 
-static void add_umad_hint(int code, struct rd_err *err)
+static int fail_open(struct umad_mads *umad, int code, const char *object, const char *what, struct rd_err *err)
 {
+	rd_err_set(err, code, object, "%s", what);
 	if (code == EACCES || code == EPERM)
 		rd_err_hint(err, "run as root: /dev/infiniband/umad* belongs to root");
 	else if (code == ENODEV || code == ENOENT || code == ENXIO)
 		rd_err_hint(err, "modprobe ib_umad; ibstat lists the available ports");
-}
-
-static int fail_open(struct umad_mads *umad, int code, const char *object, const char *what, struct rd_err *err)
-{
-	rd_err_set(err, code, object, "%s", what);
-	add_umad_hint(code, err);
 	mads_close(&umad->mads);
 	return -code;
 }

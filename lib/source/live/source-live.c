@@ -75,12 +75,6 @@ static void keep_or_close(struct kept *kept, int fd, uint32_t *slot)
 	kept->open++;
 }
 
-/* The descriptor of a slot; -1: none. */
-static int kept_fd(const struct kept *kept, uint32_t slot)
-{
-	return slot && slot <= kept->n ? kept->fds[slot - 1] : -1;
-}
-
 struct live {
 	struct rd_source src;
 	int root;
@@ -482,7 +476,7 @@ static ssize_t read_from_start(int fd, char *ret, size_t size)
 static int live_read_again(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size)
 {
 	struct live *live = live_of(src);
-	int fd = kept_fd(&live->kept, *slot), r;
+	int fd = *slot && *slot <= live->kept.n ? live->kept.fds[*slot - 1] : -1, r;
 
 	if (fd >= 0) {
 		r = (int)read_from_start(fd, ret, size);

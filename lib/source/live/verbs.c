@@ -102,14 +102,6 @@ static unsigned mtu_bytes(enum ibv_mtu mtu)
 	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128u << mtu : 0;
 }
 
-static void add_port(unsigned port, const struct ibv_port_attr *attr, struct rd_buf *out)
-{
-	if (mtu_bytes(attr->active_mtu))
-		rd_buf_printf(out, "port%u.active_mtu_bytes=%u\n", port, mtu_bytes(attr->active_mtu));
-	if (mtu_bytes(attr->max_mtu))
-		rd_buf_printf(out, "port%u.max_mtu_bytes=%u\n", port, mtu_bytes(attr->max_mtu));
-}
-
 static int query(struct ibv_context *context, const char *object, struct rd_bytes *ret, struct rd_err *err)
 {
 	struct rd_buf out = RD_BUF_CHECKED;
@@ -123,8 +115,12 @@ static int query(struct ibv_context *context, const char *object, struct rd_byte
 	for (unsigned port = 1; port <= device.phys_port_cnt && port <= PORTS_MAX; port++) {
 		struct ibv_port_attr attr = { 0 };
 
-		if (libibverbs.query_port(context, (uint8_t)port, &attr) == 0)
-			add_port(port, &attr, &out);
+		if (libibverbs.query_port(context, (uint8_t)port, &attr) != 0)
+			continue;
+		if (mtu_bytes(attr.active_mtu))
+			rd_buf_printf(&out, "port%u.active_mtu_bytes=%u\n", port, mtu_bytes(attr.active_mtu));
+		if (mtu_bytes(attr.max_mtu))
+			rd_buf_printf(&out, "port%u.max_mtu_bytes=%u\n", port, mtu_bytes(attr.max_mtu));
 	}
 	add_data_direct(context, &out);
 	return rd_bytes_of_buf(&out, object, ret, err);

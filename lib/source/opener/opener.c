@@ -67,15 +67,15 @@ void rd_opener_name(enum rd_opener_use use, const char *path)
 
 static const char *volatile unfinished;
 
-static int write_by_opener(const char *path, bool replace, mode_t mode, const struct rd_buf *contents,
-			   struct rd_err *err);
+static int exchange(struct message message, const char *path, const void *data, struct rd_bytes *ret,
+		    struct rd_err *err);
 
 int rd_new_file_check(const char *path, bool replace, struct rd_err *err)
 {
 	struct stat st;
 
 	if (rd_opener_used())
-		return write_by_opener(path, replace, 0, NULL, err);
+		return exchange((struct message){ .what = CHECK, .replace = replace }, path, NULL, NULL, err);
 	/* A rename would replace /dev/null by a regular file. */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return rd_err_set(err, EINVAL, path, "not a regular file: not replaced");
@@ -270,7 +270,8 @@ int rd_write_file(const char *path, bool replace, mode_t mode, const struct rd_b
 	int r;
 
 	if (rd_opener_used() && !contents->failed)
-		return write_by_opener(path, replace, mode, contents, err);
+		return exchange((struct message){ WRITE, .replace = replace, .mode = mode, .size = contents->len },
+				path, contents->data, NULL, err);
 	r = rd_new_file_open(&file, path, replace, err);
 	if (r < 0)
 		return r;
@@ -443,7 +444,7 @@ void rd_opener_end(void)
 }
 
 /* Sends a request, and receives the reply. -errno with `err` filled. `path` and `ret` may be NULL. */
-static int request(struct message message, const char *path, const void *data, struct rd_bytes *ret, struct rd_err *err)
+static int exchange(struct message message, const char *path, const void *data, struct rd_bytes *ret, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	int r;
@@ -470,18 +471,7 @@ static int request(struct message message, const char *path, const void *data, s
 
 int rd_opener_record(unsigned parts, unsigned limit_ms, struct rd_bytes *ret, struct rd_err *err)
 {
-	return request((struct message){ .what = RECORD, .parts = parts, .limit_ms = limit_ms }, NULL, NULL, ret, err);
-}
-
-/* As rd_write_file; NULL contents: as rd_new_file_check. */
-static int write_by_opener(const char *path, bool replace, mode_t mode, const struct rd_buf *contents,
-			   struct rd_err *err)
-{
-	const struct message message = {
-		.what = contents ? WRITE : CHECK, .replace = replace, .mode = mode, .size = contents ? contents->len : 0
-	};
-
-	return request(message, path, contents ? contents->data : NULL, NULL, err);
+	return exchange((struct message){ .what = RECORD, .parts = parts, .limit_ms = limit_ms }, NULL, NULL, ret, err);
 }
 
 static int get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)

@@ -247,10 +247,9 @@ static int enter_name(void *arg, uint32_t dir, const char *name, size_t size, ui
 	if (r < 0)
 		return r == -EBADMSG ? -ENOTDIR : r;
 	if (!node_of(record, *child)->probed) {
-		char *below = rd_tree_path(record->now.tree, record->now.root, *child);
+		_cleanup_free_ char *below = rd_tree_path(record->now.tree, record->now.root, *child);
 
 		path = rd_text("/%s", below);
-		free(below);
 		r = rd_read_link(record->inner, path, &target, NULL);
 		node_of(record, *child)->probed = true;
 		node_of(record, *child)->missing = r == -ENOENT || r == -ENOTDIR;

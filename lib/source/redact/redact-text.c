@@ -702,11 +702,10 @@ static void redact_record(struct rd_redact *redact, char *line, bool edge, bool 
 	if (form || (head && edge)) {
 		rd_buf_add(out, line, (size_t)(head - line));
 		rd_buf_str(out, ",-;");
-	}
-	if (form)
-		redact_line(redact, text, form, out);
-	if (form || (head && edge))
+		if (form)
+			redact_line(redact, text, form, out);
 		rd_buf_str(out, form ? "\n" : "*\n");
+	}
 	redact->log_kept += form != RD_KLOG_NO_FORM;
 	redact->log_dropped += form == RD_KLOG_NO_FORM;
 }

@@ -85,11 +85,6 @@ bool rd_redact_known(const struct rd_redact *redact, enum rd_secret kind, const 
 	return entry;
 }
 
-static bool is_taken(const struct rd_redact *redact, enum rd_secret kind, const uint8_t *out, size_t size)
-{
-	return find_entry(redact, &redact->by_out, kind, out, size);
-}
-
 static uint64_t word_hash(const struct rd_redact *redact, const char *text, size_t size)
 {
 	char folded[WORD_MAX] = "";
@@ -156,7 +151,7 @@ static void add_pseudonym(struct rd_redact *redact, enum rd_secret kind, const u
 			redact->failed = true;
 			return;
 		}
-	} while (is_taken(redact, kind, out, size));
+	} while (find_entry(redact, &redact->by_out, kind, out, size));
 	enter(redact, kind, in, out, size);
 }
 
@@ -283,7 +278,7 @@ static void redact_octet(struct rd_redact *redact, size_t at, const uint8_t *in,
 	}
 	out[at] = at ? shuffled(redact, in, at) : first_octet(redact, in[0]);
 	/* Two public ranges can get the same first byte. */
-	for (int tries = 0; at && is_taken(redact, kind, out, at + 1); tries++) {
+	for (int tries = 0; at && find_entry(redact, &redact->by_out, kind, out, at + 1); tries++) {
 		if (tries == 256)
 			redact->failed = true;
 		if (redact->failed)
