@@ -57,16 +57,14 @@ int rd_nlrequest_check(const void *request, size_t size, struct rd_err *err)
 
 const char *rd_nlprotocol_name(int protocol, char *buf)
 {
-	switch (protocol) {
-	case NETLINK_ROUTE:
-		return "route";
-	case NETLINK_RDMA:
-		return "rdma";
-	case NETLINK_GENERIC:
-		return "generic";
-	}
-	snprintf(buf, 16, "%d", protocol);
-	return buf;
+	const char *name = protocol == NETLINK_ROUTE   ? "route" :
+			   protocol == NETLINK_RDMA    ? "rdma" :
+			   protocol == NETLINK_GENERIC ? "generic" :
+							 NULL;
+
+	if (!name)
+		snprintf(buf, 16, "%d", protocol);
+	return name ? name : buf;
 }
 
 const char *rd_query_object(const struct rd_query *query, char *buf)
