@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* job: whether processes can use RDMA, and what carries their traffic. */
+/* job: whether processes can use RDMA, and what carries their traffic; of a command and what it starts: while it runs. */
 #include <errno.h>
 #include <fnmatch.h>
+#include <signal.h>
 #include <string.h>
+#include <time.h>
 
 #include "analyse/job/job.h"
 #include "analyse/qp/qp-filter.h"
@@ -12,14 +14,37 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/qp-state/qp.h"
+#include "cmd/trace-errno/trace-child.h"
 #include "collect/host/host.h"
 #include "collect/rdma/nldev.h"
 #include "collect/rdma/procs.h"
 #include "collect/shared/cgroup.h"
-#include "job.h"
 #include "report/job/report-job.h"
+#include "source/opener/child.h"
 
 #define PROCESSES_MAX 65536
+#define CHOSEN_MAX 256 /* processes: a child for each */
+#define PAUSE_MOST 32  /* seconds between two readings; the first pause is one second, each further one twice as long */
+
+struct job_opts {
+	struct rd_qp_filter filter; /* pids, comm, job */
+	const char *cgroup;
+	bool no_probe;
+};
+
+struct sample {
+	uint32_t *pids; /* to read; 0: a process that is started here */
+	size_t n_pids, cap_pids;
+	struct rd_host host;
+	struct rd_system system;
+	struct rd_res res;
+	struct rd_qp_views qps; /* of `res` above: do not move a sample */
+	struct rd_job_kernel kernel;
+	struct rd_job_proc *procs; /* those that were read */
+	struct rd_job_view *views;
+	size_t n;
+	struct rd_report report;
+};
 
 static int take_filter(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
@@ -28,19 +53,24 @@ static int take_filter(void *state, const struct rd_opt *opt, const char *arg, s
 	return rd_qp_filter_set(&opts->filter, opt->name, arg, err);
 }
 
-void job_sample_deinit(struct job_sample *sample)
+static void sample_deinit(struct sample *sample)
 {
 	for (size_t i = 0; i < sample->n; i++) {
 		rd_job_view_deinit(&sample->views[i]);
 		rd_job_proc_deinit(&sample->procs[i]);
 	}
-	RD_FREE(sample->procs, sample->views);
+	RD_FREE(sample->pids, sample->procs, sample->views);
 	rd_qp_views_deinit(&sample->qps);
 	rd_res_deinit(&sample->res);
 	rd_job_kernel_deinit(&sample->kernel);
 	rd_host_deinit(&sample->host);
 	rd_system_deinit(&sample->system);
 	rd_report_deinit(&sample->report);
+}
+
+static bool is_live(const struct rd_source *src)
+{
+	return strcmp(src->ops->name, "live") == 0;
 }
 
 static bool is_below(const char *path, const char *cgroup)
@@ -52,13 +82,6 @@ static bool is_below(const char *path, const char *cgroup)
 	while (n > 0 && cgroup[n - 1] == '/')
 		n--;
 	return path && strncmp(path, cgroup, n) == 0 && (!path[n] || path[n] == '/');
-}
-
-static bool is_of_job(const char *pattern, const char *job)
-{
-	size_t n = strlen(pattern);
-
-	return job && (fnmatch(pattern, job, 0) == 0 || (strncmp(pattern, job, n) == 0 && job[n] == '.'));
 }
 
 /* Whether the options select a process: by what all users may read of it. */
@@ -78,24 +101,23 @@ static bool is_selected(const struct job_opts *opts, struct rd_source *src, uint
 	n = rd_cgroup_parse(groups, &path);
 	cgroup = n ? rd_text("%.*s", (int)n, path) : NULL;
 	job = rd_job_from_cgroup(cgroup);
-	return (!opts->filter.job || is_of_job(opts->filter.job, job)) &&
+	return (!opts->filter.job || rd_qp_job_matches(opts->filter.job, job)) &&
 	       (!opts->cgroup || is_below(cgroup, opts->cgroup));
 }
 
-static void add_pid(struct job_pids *pids, uint32_t pid)
+static void add_pid(struct sample *sample, uint32_t pid)
 {
-	for (size_t i = 0; i < pids->n; i++)
-		if (pids->v[i] == pid)
+	for (size_t i = 0; i < sample->n_pids; i++)
+		if (sample->pids[i] == pid)
 			return;
-	*RD_ADD(pids->v, pids->n, pids->cap) = pid;
+	*RD_ADD(sample->pids, sample->n_pids, sample->cap_pids) = pid;
 }
 
 /* Of a bundle, those that it recorded. */
-static int find_processes(const struct job_opts *opts, struct rd_source *src, struct job_pids *pids, struct rd_err *err)
+static int find_processes(const struct job_opts *opts, struct rd_source *src, struct sample *sample, struct rd_err *err)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
-	bool live = strcmp(src->ops->name, "live") == 0;
-	int r = rd_list_dir(src, live ? "/proc" : RD_SOURCE_JOB, &names, err);
+	int r = rd_list_dir(src, is_live(src) ? "/proc" : RD_SOURCE_JOB, &names, err);
 
 	for (size_t i = 0; i < names.n && i < PROCESSES_MAX; i++) {
 		uint32_t pid;
@@ -103,72 +125,146 @@ static int find_processes(const struct job_opts *opts, struct rd_source *src, st
 		if (rd_parse_u32(names.v[i], RD_DECIMAL, INT32_MAX, &pid) < 0 || pid == (uint32_t)getpid() ||
 		    !is_selected(opts, src, pid))
 			continue;
-		if (pids->n == JOB_CHOSEN_MAX)
-			return rd_err_set(err, E2BIG, "job", "selects more than %d processes", JOB_CHOSEN_MAX);
-		add_pid(pids, pid);
+		if (sample->n_pids == CHOSEN_MAX)
+			return rd_err_set(err, E2BIG, "job", "selects more than %d processes", CHOSEN_MAX);
+		add_pid(sample, pid);
 	}
-	if (r == -ENOENT && !live)
+	if (r == -ENOENT && !is_live(src))
 		return 0;
-	if (r >= 0 && pids->n == 0)
-		r = rd_err_set(err, ESRCH, "job", "no process matches");
-	return r;
+	return r >= 0 && sample->n_pids == 0 ? rd_err_set(err, ESRCH, "job", "no process matches") : r;
 }
 
-static int choose(const struct job_opts *opts, struct rd_source *src, struct job_pids *pids, struct rd_err *err)
+static int choose(const struct job_opts *opts, struct rd_source *src, struct sample *sample, struct rd_err *err)
 {
-	bool live = strcmp(src->ops->name, "live") == 0;
-
 	for (size_t i = 0; i < opts->filter.pids.n; i++)
-		add_pid(pids, opts->filter.pids.v[i]);
+		add_pid(sample, opts->filter.pids.v[i]);
 	if (opts->filter.comm || opts->filter.job || opts->cgroup)
-		return find_processes(opts, src, pids, err);
-	if (pids->n == 0 && !live)
-		find_processes(opts, src, pids, NULL);
-	if (pids->n == 0)
-		add_pid(pids, 0);
+		return find_processes(opts, src, sample, err);
+	if (sample->n_pids == 0 && !is_live(src))
+		find_processes(opts, src, sample, NULL);
+	if (sample->n_pids == 0)
+		add_pid(sample, 0);
 	return 0;
 }
 
-static void read_host(struct rd_source *src, struct job_sample *sample)
+/* Reads and judges the chosen processes; -ESRCH with `err` filled: there is none of them. */
+static int load(struct rd_source *src, struct sample *sample, struct rd_err *err)
 {
-	struct rd_err err = { 0 };
+	struct rd_job_input in = { &sample->host, &sample->kernel, &sample->system, &sample->qps };
+	struct rd_errlist *errors = &sample->report.errors;
 	const struct rd_sysfs fs = { .src = src };
+	struct rd_err unread = { 0 };
 
-	rd_collect_host(src, 0, &sample->host, &sample->report.errors, &err);
+	rd_collect_host(src, 0, &sample->host, errors, &unread);
 	rd_collect_gpu_memory(&fs, &sample->system);
-	sample->listed = rd_collect_res(src, RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS, NULL, &sample->res,
-					&sample->report.errors, &err) == 0;
+	if (rd_collect_res(src, RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS, NULL, &sample->res, errors, &unread) < 0)
+		in.qps = NULL;
 	rd_qp_views_init(&sample->qps, &sample->res);
 	rd_qp_link(&sample->qps);
 	rd_collect_job_kernel(src, &sample->res, &sample->kernel);
-}
-
-int job_load(struct rd_source *src, const struct job_pids *pids, struct job_sample *sample, struct rd_err *err)
-{
-	const struct rd_job_input in = { &sample->host, &sample->kernel, &sample->system, &sample->qps };
-	const struct rd_job_input without = { &sample->host, &sample->kernel, &sample->system, NULL };
-	bool live = strcmp(src->ops->name, "live") == 0;
-
-	read_host(src, sample);
-	sample->procs = rd_alloc(pids->n + 1, sizeof(*sample->procs));
-	sample->views = rd_alloc(pids->n + 1, sizeof(*sample->views));
-	for (size_t i = 0; i < pids->n; i++) {
+	sample->procs = rd_alloc(sample->n_pids + 1, sizeof(*sample->procs));
+	sample->views = rd_alloc(sample->n_pids + 1, sizeof(*sample->views));
+	for (size_t i = 0; i < sample->n_pids; i++) {
 		struct rd_job_proc *proc = &sample->procs[sample->n];
 
-		if (rd_collect_job(src, pids->v[i], live ? (uint32_t)getpid() : 0, proc) < 0) {
-			rd_err_set(err, ESRCH, "job", "no such process, or not recorded: %u", pids->v[i]);
-			rd_errlist_add(&sample->report.errors, err);
+		if (rd_collect_job(src, sample->pids[i], is_live(src) ? (uint32_t)getpid() : 0, proc) < 0) {
+			rd_err_set(err, ESRCH, "job", "no such process, or not recorded: %u", sample->pids[i]);
+			rd_errlist_add(errors, err);
 			continue;
 		}
 		sample->views[sample->n].proc = proc;
-		rd_job_judge(sample->listed ? &in : &without, &sample->views[sample->n++]);
+		rd_job_judge(&in, &sample->views[sample->n++]);
 	}
 	rd_job_judge_whole(&in, sample->views, sample->n);
 	return sample->n == 0 ? -ESRCH : 0;
 }
 
+/* What is reported of a command at the end: the worst of what was seen, else the last. */
+struct result {
+	char *line;
+	int rank;
+};
+
+/* A process and those that descend from it; 0: one that is started here. */
+static void judge(struct rd_source *src, pid_t pid, struct result *result)
+{
+	_cleanup_(sample_deinit) struct sample sample = { 0 };
+	_cleanup_names_ struct rd_names names = { 0 };
+	const struct rd_job_view *worst;
+	struct rd_err err = { 0 };
+	int rank;
+
+	if (pid)
+		rd_list_dir(src, "/proc", &names, NULL);
+	else
+		add_pid(&sample, 0);
+	for (size_t i = 0; i < names.n && sample.n_pids < CHOSEN_MAX; i++) {
+		uint32_t each;
+
+		if (rd_parse_u32(names.v[i], RD_DECIMAL, INT32_MAX, &each) == 0 &&
+		    ((pid_t)each == pid || rd_process_descends((pid_t)each, pid)))
+			add_pid(&sample, each);
+	}
+	if (!sample.n_pids || load(src, &sample, &err) < 0)
+		return;
+	worst = rd_report_job_worst(sample.views, sample.n);
+	rank = worst->proc->here ? -1 : (int)worst->severity * 2 + (worst->verdict != RD_JOB_IDLE);
+	if (result->line && rank < result->rank)
+		return;
+	free(result->line);
+	result->line = rd_report_job_line(worst);
+	result->rank = rank;
+}
+
+/* A signal of the terminal reaches the command without us. */
+static void watch(struct rd_source *src, struct trace_child *child, const sigset_t *signals, struct result *result)
+{
+	struct timespec pause = { .tv_sec = 1 };
+	siginfo_t info;
+
+	while (!child->ended) {
+		int signal = sigtimedwait(signals, &info, &pause);
+
+		if (signal < 0) {
+			judge(src, child->pid, result);
+			pause.tv_sec = pause.tv_sec < PAUSE_MOST ? pause.tv_sec * 2 : PAUSE_MOST;
+		} else if (signal != SIGCHLD && info.si_code != SI_KERNEL) {
+			kill(child->pid, signal);
+		}
+		trace_child_reap(child);
+	}
+}
+
+/* Returns the exit status of the command; reports the worst verdict of it and what it started. */
+static int run_command(struct rd_ctx *ctx, char **argv)
+{
+	const struct trace_command command = { .argv = argv };
+	const int caught[] = { SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT };
+	struct trace_child child = TRACE_CHILD_INIT;
+	struct result result = { 0 };
+	struct rd_err err = { 0 };
+	sigset_t signals;
+	int r;
+
+	judge(ctx->source, 0, &result);
+	sigemptyset(&signals);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(caught); i++)
+		sigaddset(&signals, caught[i]);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	r = trace_child_start(&child, &command, &err);
+	if (!r)
+		r = trace_child_go(&child, argv[0], &err);
+	if (!r) {
+		watch(ctx->source, &child, &signals, &result);
+		rd_warn(ctx, "%s", result.line);
+	}
+	free(result.line);
+	trace_child_deinit(&child);
+	return r < 0 ? rd_fail(ctx, &err) : trace_child_exit_code(&child);
+}
+
 /* Of the host. A process is judged nevertheless: something carries its traffic. */
-static bool has_no_rdma(const struct rd_ctx *ctx, struct job_sample *sample, struct rd_err *err)
+static bool has_no_rdma(const struct rd_ctx *ctx, struct sample *sample, struct rd_err *err)
 {
 	if (sample->kernel.n > 0 || !sample->procs[0].here)
 		return false;
@@ -179,7 +275,7 @@ static bool has_no_rdma(const struct rd_ctx *ctx, struct job_sample *sample, str
 	return !ctx->globals.json;
 }
 
-static int show(struct rd_ctx *ctx, struct job_sample *sample)
+static int show(struct rd_ctx *ctx, struct sample *sample)
 {
 	const struct rd_section *sections[2] = { sample->report.sections[0], NULL };
 	struct rd_section *can = NULL;
@@ -187,10 +283,8 @@ static int show(struct rd_ctx *ctx, struct job_sample *sample)
 
 	if (ctx->globals.json)
 		return rd_output_print(ctx, &sample->report);
-	if (!ctx->globals.style.columns && sample->n == 1) {
-		can = rd_report_job_can(&sample->views[0]);
-		sections[1] = can;
-	}
+	if (!ctx->globals.style.columns && sample->n == 1)
+		sections[1] = can = rd_report_job_can(&sample->views[0]);
 	r = rd_output_tables(ctx, &sample->report, sections, can ? 2 : 1);
 	rd_section_destroy(can);
 	return r;
@@ -198,33 +292,27 @@ static int show(struct rd_ctx *ctx, struct job_sample *sample)
 
 static int run_job(struct rd_ctx *ctx, int argc, char **argv)
 {
+	_cleanup_(sample_deinit) struct sample sample = { 0 };
 	struct job_opts *opts = ctx->state;
-	struct job_sample sample = { 0 };
 	struct qp_probe probe = { 0 };
-	struct job_pids pids = { 0 };
 	struct rd_err err = { 0 };
 	int r;
 
 	if (ctx->dashes)
-		return job_run_command(ctx, argv);
+		return run_command(ctx, argv);
 	for (int i = 0; i < argc; i++)
 		rd_parse_u32(argv[i], RD_DECIMAL, RD_PID_MAX, &opts->filter.pids.v[opts->filter.pids.n++]);
 	rd_output_init(ctx, &sample.report);
-	r = choose(opts, ctx->source, &pids, &err);
+	r = choose(opts, ctx->source, &sample, &err);
 	if (!r && !ctx->globals.from && !opts->no_probe)
 		qp_probe_start(ctx, ctx->source, &probe);
 	if (!r)
-		r = job_load(ctx->source, &pids, &sample, &err);
+		r = load(ctx->source, &sample, &err);
 	qp_probe_end(&probe);
-	if (r < 0) {
-		r = rd_fail(ctx, &err);
-	} else {
-		rd_report_job(&sample.report, sample.views, sample.n);
-		r = has_no_rdma(ctx, &sample, &err) ? rd_fail(ctx, &err) : show(ctx, &sample);
-	}
-	free(pids.v);
-	job_sample_deinit(&sample);
-	return r;
+	if (r < 0)
+		return rd_fail(ctx, &err);
+	rd_report_job(&sample.report, sample.views, sample.n);
+	return has_no_rdma(ctx, &sample, &err) ? rd_fail(ctx, &err) : show(ctx, &sample);
 }
 
 static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
@@ -246,17 +334,13 @@ static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 /* Processes that own RDMA objects. */
 static int record(struct rd_source *source, struct rd_err *err)
 {
-	struct job_sample sample = { 0 };
-	struct job_pids pids = { 0 };
-	struct rd_res res = { 0 };
+	_cleanup_(sample_deinit) struct sample sample = { 0 };
+	_cleanup_(rd_res_deinit) struct rd_res res = { 0 };
 
 	if (rd_collect_res(source, RD_WANT_QPS | RD_WANT_CTXS | RD_WANT_PROCS, NULL, &res, NULL, err) == 0)
-		for (size_t i = 0; i < res.n_procs && pids.n < JOB_CHOSEN_MAX; i++)
-			add_pid(&pids, res.procs[i].pid);
-	rd_res_deinit(&res);
-	job_load(source, &pids, &sample, err);
-	free(pids.v);
-	job_sample_deinit(&sample);
+		for (size_t i = 0; i < res.n_procs && sample.n_pids < CHOSEN_MAX; i++)
+			add_pid(&sample, res.procs[i].pid);
+	load(source, &sample, err);
 	return 0;
 }
 

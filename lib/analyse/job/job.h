@@ -15,10 +15,7 @@ struct rd_job_input {
 	const struct rd_qp_views *qps;	/* NULL: queue pairs could not be listed */
 };
 
-/* Fills `can`, `able` and `obstacle`. */
-void rd_job_can(const struct rd_job_input *in, struct rd_job_view *view);
-
-/* All of the above, what its variables request, and the verdict. `view` is zeroed except for `proc`. */
+/* What it can, what its variables request, and the verdict. `view` is zeroed except for `proc`. */
 void rd_job_judge(const struct rd_job_input *in, struct rd_job_view *view);
 
 /* Several processes together: if they use few of the NICs that they could, their verdict becomes uneven. */

@@ -145,14 +145,11 @@ static bool name_in_list(const char *list, const char *name)
 	}
 }
 
-/* A step is part of its job: "slurm:42.0" of "slurm:42". */
-static bool job_matches(const char *pattern, const char *job)
+bool rd_qp_job_matches(const char *pattern, const char *job)
 {
 	size_t size = strlen(pattern);
 
-	if (!job)
-		return false;
-	return fnmatch(pattern, job, 0) == 0 || (strncmp(pattern, job, size) == 0 && job[size] == '.');
+	return job && (fnmatch(pattern, job, 0) == 0 || (strncmp(pattern, job, size) == 0 && job[size] == '.'));
 }
 
 bool rd_qp_filter_matches(const struct rd_qp_filter *filter, const struct rd_qp_views *views, size_t i)
@@ -170,7 +167,7 @@ bool rd_qp_filter_matches(const struct rd_qp_filter *filter, const struct rd_qp_
 	       number_matches(&filter->lqpns, qp->lqpn.known == RD_OK, qp->lqpn.v) &&
 	       number_matches(&filter->rqpns, qp->rqpn.known == RD_OK, qp->rqpn.v) &&
 	       (!filter->comm || (name && fnmatch(filter->comm, name, 0) == 0)) &&
-	       (!filter->job || job_matches(filter->job, proc ? proc->job : NULL)) &&
+	       (!filter->job || rd_qp_job_matches(filter->job, proc ? proc->job : NULL)) &&
 	       (!filter->has_peer || (rd_qp_peer(views, i, peer) && memcmp(peer, filter->peer, 16) == 0));
 }
 

@@ -39,6 +39,9 @@ int rd_qp_filter_set(struct rd_qp_filter *filter, const char *option, const char
 /* Whether queue pair `i` matches. An unknown field matches only negated sets. */
 bool rd_qp_filter_matches(const struct rd_qp_filter *filter, const struct rd_qp_views *views, size_t i);
 
+/* Whether a job (NULL: none) matches a shell pattern. A step is part of its job: "slurm:42.0" of "slurm:42". */
+bool rd_qp_job_matches(const char *pattern, const char *job);
+
 /*
  * Adds an error (ENOENT) for each number of --lqpn that the kernel lists on none of the selected devices, whatever the other
  * filters select, and copies the last one to `err`. Both may be NULL. Returns how many are not listed.

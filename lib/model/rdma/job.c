@@ -38,22 +38,6 @@ bool rd_job_knows(const struct rd_job_proc *proc, const char *part)
 	return proc->looked;
 }
 
-const struct rd_job_node *rd_job_find_node(const struct rd_job_proc *proc, const char *name)
-{
-	for (size_t i = 0; i < proc->n_nodes; i++)
-		if (strcmp(proc->nodes[i].name, name) == 0)
-			return &proc->nodes[i];
-	return NULL;
-}
-
-const struct rd_job_provider *rd_job_find_provider(const struct rd_job_proc *proc, const char *name)
-{
-	for (size_t i = 0; i < proc->n_providers; i++)
-		if (strcmp(proc->providers[i].name, name) == 0)
-			return &proc->providers[i];
-	return NULL;
-}
-
 size_t rd_job_count_open(const struct rd_job_proc *proc, const char *prefix)
 {
 	size_t n = 0;
@@ -61,16 +45,6 @@ size_t rd_job_count_open(const struct rd_job_proc *proc, const char *prefix)
 	for (size_t i = 0; i < proc->opened.n; i++)
 		n += strncmp(proc->opened.v[i], prefix, strlen(prefix)) == 0;
 	return n;
-}
-
-bool rd_job_is_local(const struct rd_job_proc *proc, const uint8_t ip[16])
-{
-	static const uint8_t mapped[13] = { [10] = 0xff, [11] = 0xff, [12] = 127 }, loopback[16] = { [15] = 1 };
-
-	for (size_t i = 0; i < proc->n_addrs; i++)
-		if (memcmp(proc->addrs[i].remote, ip, 16) == 0)
-			return true;
-	return memcmp(ip, mapped, sizeof(mapped)) == 0 || memcmp(ip, loopback, sizeof(loopback)) == 0;
 }
 
 const char *rd_job_verdict_name(enum rd_job_verdict verdict)

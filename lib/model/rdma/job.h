@@ -85,15 +85,8 @@ void rd_job_proc_deinit(struct rd_job_proc *proc);
 /* Whether a part ("fds", "maps", "env", "root", "tcp", "rdma", "addr") was read. */
 bool rd_job_knows(const struct rd_job_proc *proc, const char *part);
 
-/* NULL: not among them. */
-const struct rd_job_node *rd_job_find_node(const struct rd_job_proc *proc, const char *name);
-const struct rd_job_provider *rd_job_find_provider(const struct rd_job_proc *proc, const char *name);
-
 /* How many descriptors it has open of a device file ("uverbs0"), of all that begin with this. */
 size_t rd_job_count_open(const struct rd_job_proc *proc, const char *prefix);
-
-/* Whether an address is one of its network namespace, or loopback. */
-bool rd_job_is_local(const struct rd_job_proc *proc, const uint8_t ip[16]);
 
 enum rd_job_asked { RD_JOB_ASKED_NOTHING, RD_JOB_ASKED_RDMA, RD_JOB_ASKED_TCP };
 

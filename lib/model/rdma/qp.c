@@ -307,8 +307,7 @@ static int compare_gids(const void *a, const void *b)
 
 void rd_qp_ports_sort(struct rd_qp_ports *ports)
 {
-	if (ports->n_gids)
-		qsort(ports->gids, ports->n_gids, sizeof(*ports->gids), compare_gids);
+	rd_sort(ports->gids, ports->n_gids, sizeof(*ports->gids), compare_gids);
 }
 
 const struct rd_qp_gid *rd_qp_ports_gids(const struct rd_qp_ports *ports, const uint8_t gid[16], size_t *n)

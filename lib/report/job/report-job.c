@@ -77,12 +77,13 @@ static struct rd_section *nics_of(const struct rd_job_view *view)
 
 static struct rd_section *sockets_of(const struct rd_job_sockets *sockets)
 {
-	const uint64_t values[] = { sockets->connections, sockets->bytes, sockets->to_qp_peers, sockets->local_bytes };
 	struct rd_section *section = rd_section_create("sockets", socket_columns, RD_ARRAY_SIZE(socket_columns));
-	struct rd_row *row = rd_section_add(section);
 
-	for (size_t i = 0; i < RD_ARRAY_SIZE(values) && sockets->known; i++)
-		rd_row_uint(row, i, values[i]);
+	if (sockets->known)
+		RD_ROW(section, RD_UINT(sockets->connections), RD_UINT(sockets->bytes), RD_UINT(sockets->to_qp_peers),
+		       RD_UINT(sockets->local_bytes));
+	else
+		rd_section_add(section);
 	return section;
 }
 
@@ -120,30 +121,17 @@ static struct rd_section *env_of(const struct rd_job_proc *proc)
 static void add_process(struct rd_section *section, const struct rd_job_view *view)
 {
 	static const char *const asked[] = { NULL, "rdma", "tcp" };
-	struct rd_row *row = rd_section_add(section);
 	const struct rd_job_proc *proc = view->proc;
+	struct rd_row *row;
 	size_t qps = 0;
 
 	for (size_t i = 0; i < view->n_nics; i++)
 		qps += view->nics[i].qps;
-	if (!proc->here) {
-		rd_row_uint(row, RD_JOB_COL_PID, proc->pid);
-		rd_row_uint(row, RD_JOB_COL_QPS, qps);
-	}
-	rd_row_str(row, RD_JOB_COL_COMM, proc->comm);
-	rd_row_str(row, RD_JOB_COL_JOB, proc->job);
-	rd_row_str(row, RD_JOB_COL_ASKED, asked[view->asked]);
-	rd_row_str(row, RD_JOB_COL_ASKED_BY, view->asked_by);
-	rd_row_str(row, RD_JOB_COL_VERDICT, rd_job_verdict_name(view->verdict));
-	if (view->able.known == RD_OK)
-		rd_row_bool(row, RD_JOB_COL_ABLE, view->able.v);
-	rd_row_str(row, RD_JOB_COL_REASON, view->reason);
-	rd_row_str(row, RD_JOB_COL_RUNTIME, view->runtime);
-	rd_row_sub(row, RD_JOB_COL_CAN, rd_report_job_can(view));
-	rd_row_sub(row, RD_JOB_COL_NICS, nics_of(view));
-	rd_row_sub(row, RD_JOB_COL_SOCKETS, sockets_of(&view->sockets));
-	rd_row_sub(row, RD_JOB_COL_LIBRARIES, libraries_of(proc));
-	rd_row_sub(row, RD_JOB_COL_ENV, env_of(proc));
+	row = RD_ROW(section, proc->here ? RD_UNKNOWN_CELL : RD_UINT(proc->pid), RD_STR(proc->comm), RD_STR(proc->job),
+		     RD_STR(asked[view->asked]), RD_STR(view->asked_by), RD_STR(rd_job_verdict_name(view->verdict)),
+		     RD_BOOL_OF(view->able), proc->here ? RD_UNKNOWN_CELL : RD_UINT(qps), RD_STR(view->reason),
+		     RD_STR(view->runtime), RD_SUB(rd_report_job_can(view)), RD_SUB(nics_of(view)),
+		     RD_SUB(sockets_of(&view->sockets)), RD_SUB(libraries_of(proc)), RD_SUB(env_of(proc)));
 	rd_row_severity(row, view->severity);
 }
 
@@ -189,21 +177,16 @@ static void add_finding(struct rd_report *report, const struct rd_job_view *view
 		[RD_JOB_UNEVEN] = { "job-uneven", "Processes use few of the NICs that they could use",
 				    "the other NICs are idle" },
 	};
-	struct rd_finding finding = { .severity = view->severity };
+	struct rd_finding kind = { kinds[view->verdict].id, kinds[view->verdict].title, kinds[view->verdict].why,
+				   view->severity };
 
-	if (view->severity < RD_SEV_UNKNOWN || !kinds[view->verdict].id)
+	if (view->severity < RD_SEV_UNKNOWN || !kind.id)
 		return;
-	finding.id = kinds[view->verdict].id;
-	finding.title = view->verdict == RD_JOB_IDLE && view->severity == RD_SEV_UNKNOWN ?
-				"Whether the process can use RDMA cannot be determined" :
-			view->verdict == RD_JOB_IDLE && view->severity == RD_SEV_WARNING ?
-				"Process can use RDMA, but is likely to fail" :
-				kinds[view->verdict].title;
-	finding.why = kinds[view->verdict].why;
-	finding.subject = subject_of(view->proc);
-	finding.observed = rd_text("%s", view->reason);
-	finding.fix = view->fix ? rd_text("%s", view->fix) : NULL;
-	rd_finding_add(&report->findings, &finding);
+	if (view->verdict == RD_JOB_IDLE && view->severity == RD_SEV_UNKNOWN)
+		kind.title = "Whether the process can use RDMA cannot be determined";
+	else if (view->verdict == RD_JOB_IDLE && view->severity == RD_SEV_WARNING)
+		kind.title = "Process can use RDMA, but is likely to fail";
+	rd_finding_put(&report->findings, &kind, subject_of(view->proc), rd_dup(view->reason), rd_dup_if(view->fix));
 }
 
 const struct rd_job_view *rd_report_job_worst(const struct rd_job_view *views, size_t n)
@@ -240,21 +223,20 @@ void rd_report_job(struct rd_report *report, const struct rd_job_view *views, si
 }
 
 const struct rd_column rd_job_columns[RD_JOB_COLUMNS] = {
-	[RD_JOB_COL_PID] = { "pid", "PID", RD_T_UINT, "process; none: one that is started here", 0, false },
-	[RD_JOB_COL_COMM] = { "comm", "COMM", RD_T_STR, "its name", 0, false },
-	[RD_JOB_COL_JOB] = { "job", "JOB", RD_T_STR, "job of the workload manager", 0, true },
-	[RD_JOB_COL_ASKED] = { "asked", "ASKED", RD_T_STR, "what its variables request: rdma, tcp", 0, false },
-	[RD_JOB_COL_ASKED_BY] = { "asked_by", "ASKED_BY", RD_T_STR, "the variable that requests it", 0, true },
-	[RD_JOB_COL_VERDICT] = { "verdict", "VERDICT", RD_T_STR,
-				 "what carries its traffic: rdma, tcp, mixed, uneven, host, idle, cannot-tell", 0,
-				 false },
-	[RD_JOB_COL_ABLE] = { "able", "ABLE", RD_T_BOOL, "whether it can use an RDMA device", 0, false },
-	[RD_JOB_COL_QPS] = { "qps", "QPS", RD_T_UINT, "its connected queue pairs", 0, false },
-	[RD_JOB_COL_REASON] = { "reason", "REASON", RD_T_STR, "why", 0, false },
-	[RD_JOB_COL_RUNTIME] = { "runtime", "RUNTIME", RD_T_STR, "what runs it, by its control group", 0, true },
-	[RD_JOB_COL_CAN] = { "can", NULL, RD_T_ROWS, "what it needs for RDMA, judged", 0, false },
-	[RD_JOB_COL_NICS] = { "nics", NULL, RD_T_ROWS, "ports that carry its queue pairs", 0, false },
-	[RD_JOB_COL_SOCKETS] = { "sockets", NULL, RD_T_OBJECT, "its TCP connections", 0, false },
-	[RD_JOB_COL_LIBRARIES] = { "libraries", NULL, RD_T_ROWS, "transport libraries that it has mapped", 0, false },
-	[RD_JOB_COL_ENV] = { "env", NULL, RD_T_MAP, "its variables of communication libraries", 0, false },
+	{ "pid", "PID", RD_T_UINT, "process; none: one that is started here", 0, false },
+	{ "comm", "COMM", RD_T_STR, "its name", 0, false },
+	{ "job", "JOB", RD_T_STR, "job of the workload manager", 0, true },
+	{ "asked", "ASKED", RD_T_STR, "what its variables request: rdma, tcp", 0, false },
+	{ "asked_by", "ASKED_BY", RD_T_STR, "the variable that requests it", 0, true },
+	{ "verdict", "VERDICT", RD_T_STR, "what carries its traffic: rdma, tcp, mixed, uneven, host, idle, cannot-tell",
+	  0, false },
+	{ "able", "ABLE", RD_T_BOOL, "whether it can use an RDMA device", 0, false },
+	{ "qps", "QPS", RD_T_UINT, "its connected queue pairs", 0, false },
+	{ "reason", "REASON", RD_T_STR, "why", 0, false },
+	{ "runtime", "RUNTIME", RD_T_STR, "what runs it, by its control group", 0, true },
+	{ "can", NULL, RD_T_ROWS, "what it needs for RDMA, judged", 0, false },
+	{ "nics", NULL, RD_T_ROWS, "ports that carry its queue pairs", 0, false },
+	{ "sockets", NULL, RD_T_OBJECT, "its TCP connections", 0, false },
+	{ "libraries", NULL, RD_T_ROWS, "transport libraries that it has mapped", 0, false },
+	{ "env", NULL, RD_T_MAP, "its variables of communication libraries", 0, false },
 };

@@ -5,24 +5,7 @@
 #include "model/rdma/job.h"
 #include "report/shared/report.h"
 
-enum rd_job_column {
-	RD_JOB_COL_PID,
-	RD_JOB_COL_COMM,
-	RD_JOB_COL_JOB,
-	RD_JOB_COL_ASKED,
-	RD_JOB_COL_ASKED_BY,
-	RD_JOB_COL_VERDICT,
-	RD_JOB_COL_ABLE,
-	RD_JOB_COL_QPS,
-	RD_JOB_COL_REASON,
-	RD_JOB_COL_RUNTIME,
-	RD_JOB_COL_CAN,
-	RD_JOB_COL_NICS,
-	RD_JOB_COL_SOCKETS,
-	RD_JOB_COL_LIBRARIES,
-	RD_JOB_COL_ENV,
-	RD_JOB_COLUMNS
-};
+#define RD_JOB_COLUMNS 15
 extern const struct rd_column rd_job_columns[RD_JOB_COLUMNS];
 
 /* Adds the section `processes`, a finding for each process whose verdict is not good, headline and status. */
