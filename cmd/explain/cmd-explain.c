@@ -51,44 +51,37 @@ static void read_forms(struct rd_log_forms *ret, struct rd_errlist *errors)
 	}
 }
 
-/* A form that is made of what the program knows otherwise. Texts are kept. */
-static void add_form(struct rd_log_forms *forms, const char *id, enum rd_severity severity, const char *means,
-		     const char *source)
+/* A form that is made of what the program knows otherwise. Valid until the next one is added. `source`: static; the other texts are kept. */
+static struct rd_log_form *add_form(struct rd_log_forms *forms, const char *id, enum rd_severity severity,
+				    const char *means, const char *source)
 {
-	struct rd_log_form form = { .id = rd_texts_keep(&forms->texts, id, strlen(id)), .severity = severity };
-	const char *const texts[] = { means, source };
-	static const enum rd_log_part_kind kinds[] = { RD_LOG_MEANS, RD_LOG_SOURCE };
+	struct rd_log_form *form = RD_ADD(forms->v, forms->n, forms->cap);
 
-	for (size_t i = 0; i < RD_ARRAY_SIZE(texts); i++) {
-		struct rd_log_part *part = RD_ADD(form.parts, form.n, form.cap);
-
-		*part = (struct rd_log_part){ .kind = kinds[i] };
-		part->v[0] = rd_texts_keep(&forms->texts, texts[i], strlen(texts[i]));
-	}
-	*RD_ADD(forms->v, forms->n, forms->cap) = form;
+	*form = (struct rd_log_form){ .id = rd_texts_keep(&forms->texts, id, strlen(id)), .severity = severity };
+	*RD_ADD(form->parts, form->n, form->cap) =
+		(struct rd_log_part){ .kind = RD_LOG_MEANS,
+				      .v = { rd_texts_keep(&forms->texts, means, strlen(means)) } };
+	*RD_ADD(form->parts, form->n, form->cap) = (struct rd_log_part){ .kind = RD_LOG_SOURCE, .v = { source } };
+	return form;
 }
 
 /* Names of rules and counters are explained in the words of topo-check and counters. */
 static void add_names(struct rd_log_forms *forms, struct rd_errlist *errors)
 {
-	struct rd_meanings meanings = { 0 };
+	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
 	struct rd_err err = { 0 };
 
 	for (size_t i = 0; i < rd_n_checks; i++) {
 		const struct rd_check *check = rd_checks[i];
 		_cleanup_free_ char *means = rd_text("%s: %s", check->title, check->why);
-		struct rd_log_form *form;
-		struct rd_log_part *cause;
+		struct rd_log_form *form = add_form(forms, check->id, RD_SEV_WARNING, means, "rdmadiag topo-check");
 
-		add_form(forms, check->id, RD_SEV_WARNING, means, "rdmadiag topo-check");
-		form = &forms->v[forms->n - 1];
-		cause = RD_ADD(form->parts, form->n, form->cap);
-		*cause = (struct rd_log_part){ .kind = RD_LOG_CAUSE, .v = { check->id, check->title, check->needs } };
+		*RD_ADD(form->parts, form->n, form->cap) =
+			(struct rd_log_part){ .kind = RD_LOG_CAUSE, .v = { check->id, check->title, check->needs } };
 	}
 	if (rd_read_meanings(&meanings, errors, &err) == 0)
 		for (size_t i = 0; i < meanings.n; i++)
 			add_form(forms, meanings.v[i].name, RD_SEV_NOTE, meanings.v[i].text, "rdmadiag counters");
-	rd_meanings_deinit(&meanings);
 }
 
 static int read_file(struct rd_log_reader *reader, const char *name, struct rd_err *err)
@@ -264,13 +257,11 @@ static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 	inputs += argc == 0 && !explain->n_files;
 	if (inputs > 1) {
 		rd_err_set(err, EINVAL, "-", "standard input is either a bundle or a log");
-		rd_err_hint(err, RD_PROGRAM " --from BUNDLE explain --log FILE");
-		return -EINVAL;
+		return rd_err_hint(err, RD_PROGRAM " --from BUNDLE explain --log FILE");
 	}
 	if (argc == 0 && !explain->n_files && isatty(STDIN_FILENO)) {
 		rd_err_set(err, EINVAL, "explain", "expects a line, --log FILE, or a log on standard input");
-		rd_err_hint(err, "dmesg | " RD_PROGRAM " explain");
-		return -EINVAL;
+		return rd_err_hint(err, "dmesg | " RD_PROGRAM " explain");
 	}
 	return 0;
 }

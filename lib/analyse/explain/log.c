@@ -900,15 +900,14 @@ static int compare_lines(const void *a, const void *b)
 {
 	const struct rd_log_line *x = a, *y = b;
 
-	return x->rank != y->rank ? (int)x->rank - (int)y->rank : (x->order > y->order) - (x->order < y->order);
+	return RD_CMP(x->rank, y->rank) ?: RD_CMP(x->order, y->order);
 }
 
 static int compare_peers(const void *a, const void *b)
 {
 	const struct rd_log_peer *x = a, *y = b;
-	int files = __builtin_popcountll(y->files) - __builtin_popcountll(x->files);
 
-	return files ? files : (x->lines < y->lines) - (x->lines > y->lines);
+	return __builtin_popcountll(y->files) - __builtin_popcountll(x->files) ?: RD_CMP(y->lines, x->lines);
 }
 
 /* The field with this name in patterns or documents; RD_LOG_FIELDS: none. */
@@ -982,8 +981,6 @@ void rd_log_sort(struct rd_log *log)
 												   line->rank;
 		line->order = i;
 	}
-	if (log->n)
-		qsort(log->v, log->n, sizeof(*log->v), compare_lines);
-	if (log->n_peers)
-		qsort(log->peers, log->n_peers, sizeof(*log->peers), compare_peers);
+	rd_sort(log->v, log->n, sizeof(*log->v), compare_lines);
+	rd_sort(log->peers, log->n_peers, sizeof(*log->peers), compare_peers);
 }

@@ -4,27 +4,29 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/shared/report-field.h"
+
 /* Peers that are listed in text. */
 #define PEERS_SHOWN 8
 
 /* clang-format off */
 const struct rd_column rd_explain_columns[RD_EXPLAIN_COLUMNS] = {
-	[RD_EXPLAIN_SEVERITY] = { "severity", "SEVERITY", RD_T_STR, "what the line means for jobs: critical, warning, note" },
-	[RD_EXPLAIN_ID] = { "id", "FORM", RD_T_STR, "form of the line" },
-	[RD_EXPLAIN_COUNT] = { "count", "COUNT", RD_T_UINT, "lines of this form about the same objects" },
-	[RD_EXPLAIN_FIRST] = { "first", "FIRST", RD_T_UINT, "number of the first of them in its file" },
-	[RD_EXPLAIN_FILE] = { "file", NULL, RD_T_STR, "file of the line" },
-	[RD_EXPLAIN_OBJECTS_TEXT] = { "about", "ABOUT", RD_T_STR, "objects and values in the first line", .fit = RD_FIT_TEXT },
-	[RD_EXPLAIN_MEANING] = { "meaning", "MEANING", RD_T_STR, "what it means", .fit = RD_FIT_TEXT },
-	[RD_EXPLAIN_TEXT] = { "text", NULL, RD_T_STR, "the first line" },
-	[RD_EXPLAIN_SOURCE] = { "source", NULL, RD_T_STR, "project, versions, file and function that print it" },
-	[RD_EXPLAIN_CONSEQUENCE] = { "consequence", NULL, RD_T_BOOL, "the line follows from an earlier failure" },
-	[RD_EXPLAIN_HOST] = { "host", NULL, RD_T_STR, "host that printed it, by its prefix" },
-	[RD_EXPLAIN_OBJECTS] = { "objects", NULL, RD_T_OBJECT, "objects and values in the first line" },
-	[RD_EXPLAIN_CODES] = { "codes", NULL, RD_T_ROWS, "what its status, errno, syndrome or event means" },
-	[RD_EXPLAIN_NOW] = { "now", NULL, RD_T_STRS, "what this host has of these objects now" },
-	[RD_EXPLAIN_CAUSES] = { "causes", NULL, RD_T_ROWS, "known causes" },
-	[RD_EXPLAIN_NEXT] = { "next", NULL, RD_T_STR, "the next step" },
+	{ "severity", "SEVERITY", RD_T_STR, "what the line means for jobs: critical, warning, note" },
+	{ "id", "FORM", RD_T_STR, "form of the line" },
+	{ "count", "COUNT", RD_T_UINT, "lines of this form about the same objects" },
+	{ "first", "FIRST", RD_T_UINT, "number of the first of them in its file" },
+	{ "file", NULL, RD_T_STR, "file of the line" },
+	{ "about", "ABOUT", RD_T_STR, "objects and values in the first line", .fit = RD_FIT_TEXT },
+	{ "meaning", "MEANING", RD_T_STR, "what it means", .fit = RD_FIT_TEXT },
+	{ "text", NULL, RD_T_STR, "the first line" },
+	{ "source", NULL, RD_T_STR, "project, versions, file and function that print it" },
+	{ "consequence", NULL, RD_T_BOOL, "the line follows from an earlier failure" },
+	{ "host", NULL, RD_T_STR, "host that printed it, by its prefix" },
+	{ "objects", NULL, RD_T_OBJECT, "objects and values in the first line" },
+	{ "codes", NULL, RD_T_ROWS, "what its status, errno, syndrome or event means" },
+	{ "now", NULL, RD_T_STRS, "what this host has of these objects now" },
+	{ "causes", NULL, RD_T_ROWS, "known causes" },
+	{ "next", NULL, RD_T_STR, "the next step" },
 };
 
 static const struct rd_column cause_columns[] = {
@@ -67,11 +69,6 @@ static const char *part_text(const struct rd_log_form *form, enum rd_log_part_ki
 	return part ? part->v[0] : NULL;
 }
 
-static const char *here_text(const struct rd_log_cause *cause)
-{
-	return cause->here.known != RD_OK ? "unknown" : cause->here.v ? "yes" : "no";
-}
-
 static struct rd_section *objects_of(const struct rd_log_line *line)
 {
 	struct rd_section *section;
@@ -110,13 +107,8 @@ static void add_objects(const struct rd_log_line *line, struct rd_buf *out)
 
 static void add_code_row(const struct rd_log_form *code, struct rd_section *section)
 {
-	struct rd_row *row = rd_section_add(section);
-
-	rd_row_str(row, 0, code->table);
-	rd_row_str(row, 1, code->id);
-	if (code->value.known == RD_OK)
-		rd_row_uint(row, 2, code->value.v);
-	rd_row_str(row, 3, part_text(code, RD_LOG_MEANS));
+	RD_ROW(section, RD_STR(code->table), RD_STR(code->id), RD_UINT_OF(code->value),
+	       RD_STR(part_text(code, RD_LOG_MEANS)));
 }
 
 /* The form of a line may be a code itself. */
@@ -136,12 +128,14 @@ static struct rd_section *causes_of(const struct rd_log_join *join)
 	struct rd_section *section = rd_section_create("causes", cause_columns, RD_ARRAY_SIZE(cause_columns));
 
 	for (size_t i = 0; i < join->n; i++) {
-		struct rd_row *row = rd_section_add(section);
+		const struct rd_log_cause *cause = &join->causes[i];
+		const char *const *v = cause->part->v;
 
-		for (size_t k = 0; k < 4; k++)
-			rd_row_str(row, k, join->causes[i].part->v[k]);
-		rd_row_str(row, 4, here_text(&join->causes[i]));
-		rd_row_str(row, 5, join->causes[i].evidence);
+		RD_ROW(section, RD_STR(v[0]), RD_STR(v[1]), RD_STR(v[2]), RD_STR(v[3]),
+		       RD_STR(cause->here.known != RD_OK ? "unknown" :
+			      cause->here.v		 ? "yes" :
+							   "no"),
+		       RD_STR(cause->evidence));
 	}
 	return section;
 }
@@ -151,55 +145,37 @@ static struct rd_section *now_of(const struct rd_log_join *join)
 	struct rd_section *section = rd_section_create("now", now_columns, RD_ARRAY_SIZE(now_columns));
 
 	for (size_t i = 0; i < join->facts.n; i++)
-		rd_row_str(rd_section_add(section), 0, join->facts.v[i]);
+		RD_ROW(section, RD_STR(join->facts.v[i]));
 	return section;
 }
 
 static void add_row(const struct rd_log_line *line, const struct rd_log_join *join, struct rd_section *section)
 {
+	const struct rd_log_form *form = line->form;
 	_cleanup_buf_ struct rd_buf about = { 0 };
-	struct rd_row *row = rd_section_add(section);
+	struct rd_row *row;
 
 	add_objects(line, &about);
-	rd_row_str(row, RD_EXPLAIN_SEVERITY, rd_severity_name(line->form->severity));
-	rd_row_str(row, RD_EXPLAIN_ID, line->form->id);
-	rd_row_uint(row, RD_EXPLAIN_COUNT, line->count);
-	if (line->number)
-		rd_row_uint(row, RD_EXPLAIN_FIRST, line->number);
-	rd_row_str(row, RD_EXPLAIN_FILE, line->file);
-	rd_row_str(row, RD_EXPLAIN_OBJECTS_TEXT, about.data);
-	rd_row_str(row, RD_EXPLAIN_MEANING, part_text(line->form, RD_LOG_MEANS));
-	rd_row_str(row, RD_EXPLAIN_TEXT, line->text);
-	rd_row_str(row, RD_EXPLAIN_SOURCE, part_text(line->form, RD_LOG_SOURCE));
-	rd_row_bool(row, RD_EXPLAIN_CONSEQUENCE, line->rank == RD_LOG_FOLLOWS);
-	rd_row_str(row, RD_EXPLAIN_HOST, line->host);
-	rd_row_sub(row, RD_EXPLAIN_OBJECTS, objects_of(line));
-	rd_row_sub(row, RD_EXPLAIN_CODES, codes_of(line));
-	rd_row_sub(row, RD_EXPLAIN_NOW, now_of(join));
-	rd_row_sub(row, RD_EXPLAIN_CAUSES, causes_of(join));
-	rd_row_str(row, RD_EXPLAIN_NEXT, join->next);
-	rd_row_severity(row, line->form->severity);
+	row = RD_ROW(section, RD_STR(rd_severity_name(form->severity)), RD_STR(form->id), RD_UINT(line->count),
+		     line->number ? RD_UINT(line->number) : RD_UNKNOWN_CELL, RD_STR(line->file), RD_STR(about.data),
+		     RD_STR(part_text(form, RD_LOG_MEANS)), RD_STR(line->text), RD_STR(part_text(form, RD_LOG_SOURCE)),
+		     RD_BOOL(line->rank == RD_LOG_FOLLOWS), RD_STR(line->host), RD_SUB(objects_of(line)),
+		     RD_SUB(codes_of(line)), RD_SUB(now_of(join)), RD_SUB(causes_of(join)), RD_STR(join->next));
+	rd_row_severity(row, form->severity);
 }
 
 void rd_report_explain(struct rd_report *report, const struct rd_log *log)
 {
 	struct rd_section *lines = rd_section_create("lines", rd_explain_columns, RD_EXPLAIN_COLUMNS);
 	struct rd_section *peers = rd_section_create("peers", peer_columns, RD_ARRAY_SIZE(peer_columns));
-	struct rd_row *row;
 
 	report->scalars = rd_section_create("scalars", scalar_columns, RD_ARRAY_SIZE(scalar_columns));
-	row = rd_section_add(report->scalars);
-	rd_row_uint(row, 0, log->lines);
-	rd_row_uint(row, 1, log->unknown);
-	rd_row_uint(row, 2, log->dropped);
+	RD_ROW(report->scalars, RD_UINT(log->lines), RD_UINT(log->unknown), RD_UINT(log->dropped));
 	for (size_t i = 0; i < log->n; i++)
 		add_row(&log->v[i], &log->joins[i], lines);
-	for (size_t i = 0; i < log->n_peers; i++) {
-		row = rd_section_add(peers);
-		rd_row_str(row, 0, log->peers[i].name);
-		rd_row_uint(row, 1, (uint64_t)__builtin_popcountll(log->peers[i].files));
-		rd_row_uint(row, 2, log->peers[i].lines);
-	}
+	for (size_t i = 0; i < log->n_peers; i++)
+		RD_ROW(peers, RD_STR(log->peers[i].name), RD_UINT((uint64_t)__builtin_popcountll(log->peers[i].files)),
+		       RD_UINT(log->peers[i].lines));
 	rd_report_add(report, lines);
 	rd_report_add(report, peers);
 }
