@@ -3,9 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyse/qp/qp-entropy.h"
-#include "analyse/qp/qp-groups.h"
-#include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 #include "base/no-rdma.h"

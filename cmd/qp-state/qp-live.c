@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/qp/qp-groups.h"
 #include "analyse/qp/qp-verdict.h"
+#include "analyse/qp/qp.h"
 #include "base/text.h"
 #include "cmd/trace-errno/qp-recorder.h"
 #include "qp.h"

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 #include "base/text.h"

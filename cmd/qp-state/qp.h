@@ -4,9 +4,9 @@
 #define RD_CMD_QP_H
 
 #include "analyse/qp/qp-filter.h"
-#include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp-track.h"
 #include "analyse/qp/qp-verdict.h"
+#include "analyse/qp/qp.h"
 #include "analyse/shared/meaning.h"
 #include "cmd/repeat.h"
 #include "model/rdma/qp-view.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fuzz.h"
 
-#include "analyse/qp/qp-log.h"
+#include "analyse/qp/qp-verdict-priv.h"
 #include "base/klog-form.h"
 
 #include <string.h>

@@ -2,8 +2,7 @@
 /* TCP connections of processes whose queue pairs have unknown peers. */
 #include "unit.h"
 
-#include "analyse/qp/qp-groups.h"
-#include "analyse/qp/qp-timers.h"
+#include "analyse/qp/qp.h"
 #include "collect/rdma/procs.h"
 #include "source/live/live.h"
 

@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "analyse/qp/qp-filter.h"
-#include "analyse/qp/qp-groups.h"
-#include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "analyse/qp/qp-entropy.h"
+#include "analyse/qp/qp.h"
 
 static void what_is_not_in_the_spread_is_said(void **state)
 {

@@ -2,7 +2,7 @@
 /* Processes that may own queue pairs which the kernel does not list. */
 #include "unit.h"
 
-#include "analyse/qp/qp-timers.h"
+#include "analyse/qp/qp.h"
 #include "collect/rdma/procs.h"
 #include "source/live/live.h"
 

@@ -2,7 +2,6 @@
 /* What is said of timers, and of peers and timers that are unknown. */
 #include "qp-side.h"
 
-#include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp.h"
 
 /* A queue pair whose driver fills in these values. */

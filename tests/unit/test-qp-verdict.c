@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "qp-host.h"
 
-#include "analyse/qp/qp-entropy.h"
-#include "analyse/qp/qp-log.h"
+#include "analyse/qp/qp-verdict-priv.h"
+#include "analyse/qp/qp.h"
 #include "base/klog-form.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "tests/source-parts.h"
 #include "unit.h"
 
-#include "analyse/qp/qp-log.h"
+#include "analyse/qp/qp-verdict-priv.h"
 #include "base/klog-form.h"
 #include "source/record/record.h"
 #include "source/redact/redact.h"

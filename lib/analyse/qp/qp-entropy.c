@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* UDP source ports of RoCE v2, and how flows spread over links. */
-#include "analyse/qp/qp-entropy.h"
+#include "analyse/qp/qp.h"
 
 #include <string.h>
 
-#include "analyse/qp/qp.h"
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp.h"
 #include "analyse/shared/distance.h"
 #include "base/fix.h"

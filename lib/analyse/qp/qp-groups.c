@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/qp/qp-groups.h"
+#include "analyse/qp/qp.h"
 
 #include <string.h>
 
 #include "analyse/qp/qp-verdict.h"
-#include "analyse/qp/qp.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "model/host/host.h"

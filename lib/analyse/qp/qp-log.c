@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "analyse/qp/qp-log.h"
+#include "analyse/qp/qp-verdict-priv.h"
 #include "analyse/qp/qp.h"
 #include "base/klog-form.h"
 #include "base/memory.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Timeouts of queue pairs, and what is unknown: of timers and peers, and of queue pairs that are not listed. */
-#include "analyse/qp/qp-timers.h"
+#include "analyse/qp/qp.h"
 
 #include <string.h>
 
-#include "analyse/qp/qp.h"
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/qp/qp-log.h"
-#include "analyse/qp/qp-timers.h"
 #include "analyse/qp/qp-verdict-priv.h"
 #include "analyse/qp/qp.h"
 #include "base/err.h"
