@@ -27,20 +27,11 @@ static void fill_timeouts(struct qp_sample *sample)
 	struct rd_section *section = rd_timeouts_section();
 
 	for (size_t i = 0; i < sample->res.n_qps; i++) {
-		const struct rd_qp *qp = &sample->res.qps[i];
-		const struct rd_qp_view *view = &sample->views.v[i];
-		const struct rd_qp_seen attrs = rd_qp_attributes(view);
-		struct rd_timeouts values = { .rxe = rd_res_dev_is_rxe(&sample->res.devs[qp->dev]) };
-		struct rd_giveup giveup;
+		struct rd_timeouts values = rd_qp_timeouts(&sample->views, i);
+		struct rd_giveup giveup = rd_qp_giveup(values);
 
-		if (!sample->chosen[i] || attrs.timeout.known != RD_OK)
-			continue;
-		/* The RNR timer that applies is that of the remote QP. */
-		RD_COPY(values.timeout, attrs.timeout);
-		RD_COPY(values.retry_cnt, attrs.retry_cnt);
-		RD_COPY(values.rnr_retry, attrs.rnr_retry);
-		giveup = rd_qp_giveup(&values);
-		rd_timeouts_add(section, &sample->views, i, &values, &giveup);
+		if (sample->chosen[i] && values.timeout.known == RD_OK)
+			rd_timeouts_add(section, &sample->views, i, &values, &giveup);
 	}
 	sample->incomplete |= rd_qp_timeout_findings(&sample->views, sample->chosen, &sample->findings);
 	rd_report_add(&sample->report, section);
@@ -56,7 +47,7 @@ static int show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask)
 
 	if (values.timeout.known == RD_OK && values.retry_cnt.known != RD_OK)
 		RD_SET(values.retry_cnt, RETRY_DEFAULT);
-	giveup = rd_qp_giveup(&values);
+	giveup = rd_qp_giveup(values);
 	if (!giveup.note && values.timeout.known == RD_OK && values.retry_cnt.v == RETRY_DEFAULT)
 		giveup.note = "soft-RoCE (rxe) retries forever with retry_cnt 7";
 	rd_output_init(ctx, &report);

@@ -108,7 +108,8 @@ static struct rd_section *qps_of(struct qp_page *shown, struct qp_sample *sample
 	rd_section_store(section); /* the sample is gone while it is shown */
 	for (size_t i = 0; i < sample->res.n_qps && row < section->n; i++)
 		if (sample->chosen[i])
-			rd_row_severity(&section->rows[row++], rd_qp_verdict_severity(sample->views.v[i].verdict->kind));
+			rd_row_severity(&section->rows[row++],
+					rd_qp_verdicts[sample->views.v[i].verdict->kind].finding.severity);
 	add_removed(shown, sample, section);
 	sort_worst_first(section, RD_QP_AGE, RD_QP_PSN_RATE);
 	return section;

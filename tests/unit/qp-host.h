@@ -95,7 +95,7 @@ static inline void judge(struct host *h)
 
 static inline void is(const struct rd_qp_verdict *verdict, const char *name, const char *reason)
 {
-	assert_string_equal(rd_qp_verdict_name(verdict->kind), name);
+	assert_string_equal(rd_qp_verdicts[verdict->kind].name, name);
 	assert_non_null(verdict->why);
 	if (!strstr(verdict->why, reason))
 		fail_msg("\"%s\" is not in \"%s\"", reason, verdict->why);
@@ -148,7 +148,7 @@ static inline void judged(struct host *h, size_t i, const char *name, const char
 static inline void judged_not(struct host *h, size_t i, const char *name)
 {
 	judge(h);
-	assert_string_not_equal(rd_qp_verdict_name(h->v[i].verdict->kind), name);
+	assert_string_not_equal(rd_qp_verdicts[h->v[i].verdict->kind].name, name);
 }
 
 static inline void host_deinit(struct host *h)

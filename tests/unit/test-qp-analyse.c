@@ -16,19 +16,19 @@ static void a_timeout_is_that_of_the_specification(void **state)
 	struct rd_giveup out;
 
 	RD_SET(in.timeout, 18);
-	out = rd_qp_giveup(&in);
+	out = rd_qp_giveup(in);
 	assert_int_equal(out.ack_least.known, RD_ABSENT);
 	RD_SET(in.retry_cnt, 7);
-	out = rd_qp_giveup(&in);
+	out = rd_qp_giveup(in);
 	assert_true(fabs(out.ack_timeout.v - 1.073741824) < 1e-9);
 	assert_true(fabs(out.ack_least.v - 8.589934592) < 1e-9);
 	assert_true(fabs(out.ack_most.v - 34.359738368) < 1e-9);
 	in.rxe = true;
-	assert_true(rd_qp_giveup(&in).ack_for_ever);
+	assert_true(rd_qp_giveup(in).ack_for_ever);
 	RD_SET(in.retry_cnt, 6);
-	assert_false(rd_qp_giveup(&in).ack_for_ever);
+	assert_false(rd_qp_giveup(in).ack_for_ever);
 	RD_SET(in.timeout, 0);
-	out = rd_qp_giveup(&in);
+	out = rd_qp_giveup(in);
 	assert_true(out.ack_for_ever);
 	assert_int_equal(out.ack_least.known, RD_ABSENT);
 }
@@ -44,10 +44,10 @@ static void an_rnr_timer_is_that_of_the_table(void **state)
 		assert_true(fabs(rd_rnr_timer_seconds(code) - ms[code] / 1000) < 1e-9);
 	RD_SET(in.rnr_retry, 3);
 	RD_SET(in.min_rnr_timer, 12);
-	assert_true(fabs(rd_qp_giveup(&in).rnr_least.v - 0.00192) < 1e-9);
+	assert_true(fabs(rd_qp_giveup(in).rnr_least.v - 0.00192) < 1e-9);
 	RD_SET(in.rnr_retry, 7);
-	assert_true(rd_qp_giveup(&in).rnr_for_ever);
-	assert_int_equal(rd_qp_giveup(&in).rnr_least.known, RD_ABSENT);
+	assert_true(rd_qp_giveup(in).rnr_for_ever);
+	assert_int_equal(rd_qp_giveup(in).rnr_least.known, RD_ABSENT);
 }
 
 static size_t matching(const struct side *side, const char *option, const char *arg)
@@ -139,8 +139,8 @@ static void peers_that_are_not_known_are_never_dead(void **state)
 	assert_int_equal(groups.n, 2);
 	assert_string_equal(groups.v[0].label, "10.0.0.2");
 	assert_int_equal(groups.v[0].health, RD_HEALTH_DEGRADED);
-	assert_int_equal(groups.v[0].worst, rd_qp_verdict_severity(RD_QPV_RETRYING));
-	assert_int_equal(groups.v[1].worst, rd_qp_verdict_severity(RD_QPV_NONE));
+	assert_int_equal(groups.v[0].worst, rd_qp_verdicts[RD_QPV_RETRYING].finding.severity);
+	assert_int_equal(groups.v[1].worst, rd_qp_verdicts[RD_QPV_NONE].finding.severity);
 	assert_null(groups.v[1].label);
 	assert_int_equal(groups.v[1].health, RD_HEALTH_DEGRADED);
 	rd_qp_groups_findings(&a->res, &groups, &findings);

@@ -130,7 +130,7 @@ static void nothing_is_acknowledged(void **state)
 	/* Which of two? */
 	add(&h, 18, RD_QPS_RTS, 0);
 	judged(&h, 0, "cannot-tell", "received no packet");
-	assert_string_not_equal(rd_qp_verdict_name(h.v[1].verdict->kind), "ok");
+	assert_string_not_equal(rd_qp_verdicts[h.v[1].verdict->kind].name, "ok");
 }
 
 /* Healthy: packets that were received may be its ACKs; none are due before the first timeout; UC has none; a device may not count. */
@@ -314,7 +314,7 @@ static void idle_beside_one_that_times_out(void **state)
 		RD_SET(h.past[1].seen->timeout, timeout);
 		judge(&h);
 		/* 67 ms: up to 15 in a second; 33 ms, or 17 ms, with a device that waits twice or four times as long. */
-		assert_string_equal(rd_qp_verdict_name(h.v[1].verdict->kind),
+		assert_string_equal(rd_qp_verdicts[h.v[1].verdict->kind].name,
 				    timeout >= 12 && timeout <= 14 ? "retrying" : "cannot-tell");
 	}
 }

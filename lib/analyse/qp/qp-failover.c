@@ -74,48 +74,48 @@ struct rd_failover {
 	size_t unwatched; /* queue pairs, in the last sample */
 };
 
-static const struct kind {
-	const char *id, *title, *why, *fix;
+static const struct {
+	struct rd_finding finding;
+	const char *fix;
 } kinds[] = {
-	[WAITING] = { "failover-none", "path died, and no other NIC took its traffic over",
-		      "the process waits for what was lost, or ends with an error",
+	[WAITING] = { { "failover-none", "path died, and no other NIC took its traffic over",
+			"the process waits for what was lost, or ends with an error", RD_SEV_CRITICAL },
 		      "rdmadiag counters IBDEV --filter 'link*'" },
-	[MOVED] = { "failover-moved", "path died; its traffic moved to another NIC",
-		    "that NIC carries the traffic of two, and a second failure has no backup",
+	[MOVED] = { { "failover-moved", "path died; its traffic moved to another NIC",
+		      "that NIC carries the traffic of two, and a second failure has no backup", RD_SEV_WARNING },
 		    "rdmadiag counters IBDEV --filter 'link*'\n# repair the path while the process runs on" },
-	[STAYING] = { "failover-stays", "NIC is back, but its traffic stays on another",
-		      "the process runs on with less bandwidth, and a second failure has no backup",
+	[STAYING] = { { "failover-stays", "NIC is back, but its traffic stays on another",
+			"the process runs on with less bandwidth, and a second failure has no backup", RD_SEV_WARNING },
 		      "rdmadiag counters IBDEV -i 1 -c 2\n# leave the process running: only it can rebuild its queue pairs" },
-	[RETURNED] = { "failover-returned", "path died; it was rebuilt and has traffic again",
-		       "the process was silent until the failure was detected",
+	[RETURNED] = { { "failover-returned", "path died; it was rebuilt and has traffic again",
+			 "the process was silent until the failure was detected", RD_SEV_WARNING },
 		       "rdmadiag counters IBDEV --filter 'link*'" },
-	[NO_BACKUP] = { "failover-no-backup", "process has queue pairs on one NIC only",
-			"if that NIC or its link fails, the process has no path left", "rdmadiag nic-map --assignment" },
-	[UNUSABLE] = { "failover-unusable", "queue pairs on the backup NIC cannot be used",
-		       "if the NIC fails, its traffic has nowhere to go", "rdmadiag qp-state -i 1 -c 2" },
-	[PEERS] = { "failover-peers", "the backup NIC reaches fewer peers", "if the NIC fails, some peers are lost",
+	[NO_BACKUP] = { { "failover-no-backup", "process has queue pairs on one NIC only",
+			  "if that NIC or its link fails, the process has no path left", RD_SEV_WARNING },
+			"rdmadiag nic-map --assignment" },
+	[UNUSABLE] = { { "failover-unusable", "queue pairs on the backup NIC cannot be used",
+			 "if the NIC fails, its traffic has nowhere to go", RD_SEV_WARNING },
+		       "rdmadiag qp-state -i 1 -c 2" },
+	[PEERS] = { { "failover-peers", "the backup NIC reaches fewer peers", "if the NIC fails, some peers are lost",
+		      RD_SEV_WARNING },
 		    "rdmadiag qp-state --by peer" },
-	[UNDETECTED] = { "failover-undetected", "a dead path is never detected",
-			 "queue pairs retry without end: nothing fails over unless the program has a timer of its own",
+	[UNDETECTED] = { { "failover-undetected", "a dead path is never detected",
+			   "queue pairs retry without end: nothing fails over unless the program has a timer of its own",
+			   RD_SEV_WARNING },
 			 "rdmadiag qp-state --timeouts" },
-	[SHARED] = { "failover-shared", "NIC and backup are on one card",
-		     "they fail together: firmware, power and slot are shared", "rdmadiag nic-map --assignment" },
-	[UNCLEAR] = { "failover-unknown", "not known whether the process can fail over",
-		      "what is not known may be what is missing",
+	[SHARED] = { { "failover-shared", "NIC and backup are on one card",
+		       "they fail together: firmware, power and slot are shared", RD_SEV_WARNING },
+		     "rdmadiag nic-map --assignment" },
+	[UNCLEAR] = { { "failover-unknown", "not known whether the process can fail over",
+			"what is not known may be what is missing", RD_SEV_UNKNOWN },
 		      "# start rdmadiag qp-state --trace before the job, as root" },
 };
 
 /* Takes ownership of `observed`. */
 static void add_finding(enum stage kind, const char *ibdev, uint32_t pid, char *observed, struct rd_findings *findings)
 {
-	const struct kind *of = &kinds[kind];
-	enum rd_severity severity = kind == WAITING ? RD_SEV_CRITICAL :
-				    kind == UNCLEAR ? RD_SEV_UNKNOWN :
-						      RD_SEV_WARNING;
-
-	rd_finding_put(findings, &(struct rd_finding){ of->id, of->title, of->why, severity },
-		       pid ? rd_text("%s process %u", ibdev, pid) : rd_dup(ibdev), observed,
-		       rd_fix_fill(of->fix, &(struct rd_fix_word){ "IBDEV", ibdev }, 1));
+	rd_finding_put(findings, &kinds[kind].finding, pid ? rd_text("%s process %u", ibdev, pid) : rd_dup(ibdev),
+		       observed, rd_fix_fill(kinds[kind].fix, &(struct rd_fix_word){ "IBDEV", ibdev }, 1));
 }
 
 struct rd_failover *rd_failover_create(void)
@@ -142,16 +142,6 @@ static bool is_watched(const struct rd_qp *qp)
 {
 	return qp->dev >= 0 && qp->proc >= 0 && qp->lqpn.known == RD_OK && qp->owner.pid.known == RD_OK &&
 	       qp->state.known == RD_OK && qp->state.v >= RD_QPS_RTR && rd_qp_is_connected_type(qp);
-}
-
-static struct rd_giveup giveup_of(const struct rd_qp_views *views, size_t i)
-{
-	const struct rd_qp_seen attrs = rd_qp_attributes(&views->v[i]);
-	struct rd_timeouts values = { .rxe = rd_res_dev_is_rxe(&views->res->devs[views->res->qps[i].dev]) };
-
-	RD_COPY(values.timeout, attrs.timeout);
-	RD_COPY(values.retry_cnt, attrs.retry_cnt);
-	return rd_qp_giveup(&values);
 }
 
 static bool is_port_of(const struct rd_host *host, int port, const char *ibdev)
@@ -405,7 +395,7 @@ static void take_path(struct rd_failover *f, const struct rd_failover_sample *s,
 	rd_map_put(&now->map, hash, now->n - 1);
 	p->now = past->psn_per_second.known == RD_OK ? past->psn_per_second.v : 0;
 	p->has_peer = p->has_peer || rd_qp_peer(s->views, i, p->peer);
-	p->giveup = giveup_of(s->views, i);
+	p->giveup = rd_qp_giveup(rd_qp_timeouts(s->views, i));
 	if (old) {
 		old->health = CLOSED; /* it has not vanished */
 		judge_path(f, s, i, p);
@@ -591,7 +581,7 @@ static void count_use(const struct rd_failover_sample *s, const struct use *befo
 		      struct rd_failover_path *path)
 {
 	const struct rd_qp_verdict *verdict = s->views->v[use->at].verdict;
-	struct rd_giveup giveup = giveup_of(s->views, use->at);
+	struct rd_giveup giveup = rd_qp_giveup(rd_qp_timeouts(s->views, use->at));
 
 	path->qps++;
 	/* It cannot carry what another NIC loses. */
@@ -696,7 +686,7 @@ void rd_failover_before(const struct rd_failover_sample *s, const bool *chosen, 
 		uses[n].has_peer = rd_qp_peer(s->views, i, uses[n].peer);
 		n++;
 	}
-	qsort(uses, n, sizeof(*uses), compare_uses);
+	rd_sort(uses, n, sizeof(*uses), compare_uses);
 	for (size_t i = 0; i < n; i++) {
 		bool same = i && uses[i - 1].proc == uses[i].proc && uses[i - 1].dev == uses[i].dev;
 

@@ -100,7 +100,7 @@ static void add_proc_peers(struct rd_qp_group *group, const struct rd_res *res, 
 
 static void count_qp(struct rd_qp_group *group, const struct rd_qp *qp, const struct rd_qp_view *view)
 {
-	enum rd_severity severity = rd_qp_verdict_severity(view->verdict->kind);
+	enum rd_severity severity = rd_qp_verdicts[view->verdict->kind].finding.severity;
 
 	group->qps++;
 	if (qp->state.known == RD_OK && qp->state.v < RD_QPS_N)

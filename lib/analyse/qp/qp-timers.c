@@ -30,41 +30,40 @@ static void compute_ack(const struct rd_timeouts *in, struct rd_giveup *ret)
 
 	if (in->timeout.known != RD_OK)
 		return;
-	if (timeout == 0) {
-		ret->ack_for_ever = true;
+	if (timeout)
+		RD_SET(ret->ack_timeout, UNIT_SECONDS * (double)(UINT64_C(1) << timeout));
+	else
 		ret->note = "timeout 0: local ACK timeout disabled; the QP waits forever after a lost packet";
-		return;
-	}
-	RD_SET(ret->ack_timeout, UNIT_SECONDS * (double)(UINT64_C(1) << timeout));
-	if (in->retry_cnt.known != RD_OK)
-		return;
-	if (in->rxe && (in->retry_cnt.v & 7) == FOREVER) {
-		ret->ack_for_ever = true;
+	if (timeout && in->rxe && in->retry_cnt.known == RD_OK && tries == FOREVER + 1)
 		ret->note = "soft-RoCE (rxe) retries forever with retry_cnt 7; the specification defines 7 retries";
+	ret->ack_for_ever = ret->note;
+	if (ret->ack_for_ever || in->retry_cnt.known != RD_OK)
 		return;
-	}
 	RD_SET(ret->ack_least, ret->ack_timeout.v * tries);
 	RD_SET(ret->ack_most, ret->ack_timeout.v * tries * SLACK);
 }
 
-static void compute_rnr(const struct rd_timeouts *in, struct rd_giveup *ret)
-{
-	if (in->min_rnr_timer.known == RD_OK)
-		RD_SET(ret->rnr_timer, rd_rnr_timer_seconds(in->min_rnr_timer.v & 31));
-	if (in->rnr_retry.known != RD_OK)
-		return;
-	if ((in->rnr_retry.v & 7) == FOREVER)
-		ret->rnr_for_ever = true;
-	else if (ret->rnr_timer.known == RD_OK)
-		RD_SET(ret->rnr_least, ret->rnr_timer.v * (in->rnr_retry.v & 7));
-}
-
-struct rd_giveup rd_qp_giveup(const struct rd_timeouts *in)
+struct rd_giveup rd_qp_giveup(struct rd_timeouts in)
 {
 	struct rd_giveup ret = { 0 };
 
-	compute_ack(in, &ret);
-	compute_rnr(in, &ret);
+	compute_ack(&in, &ret);
+	if (in.min_rnr_timer.known == RD_OK)
+		RD_SET(ret.rnr_timer, rd_rnr_timer_seconds(in.min_rnr_timer.v & 31));
+	ret.rnr_for_ever = in.rnr_retry.known == RD_OK && (in.rnr_retry.v & 7) == FOREVER;
+	if (in.rnr_retry.known == RD_OK && ret.rnr_timer.known == RD_OK && !ret.rnr_for_ever)
+		RD_SET(ret.rnr_least, ret.rnr_timer.v * (in.rnr_retry.v & 7));
+	return ret;
+}
+
+struct rd_timeouts rd_qp_timeouts(const struct rd_qp_views *views, size_t i)
+{
+	const struct rd_qp_seen attrs = rd_qp_attributes(&views->v[i]);
+	struct rd_timeouts ret = { .rxe = rd_res_dev_is_rxe(&views->res->devs[views->res->qps[i].dev]) };
+
+	RD_COPY(ret.timeout, attrs.timeout);
+	RD_COPY(ret.retry_cnt, attrs.retry_cnt);
+	RD_COPY(ret.rnr_retry, attrs.rnr_retry);
 	return ret;
 }
 
@@ -258,17 +257,16 @@ void rd_qp_timer_findings(const struct rd_qp_views *views, const bool *chosen, s
 				count_timers(&res->qps[i], &views->v[i], i, counted);
 		for (int timer = 0; timer < TIMERS; timer++) {
 			_cleanup_free_ char *first = NULL;
-			struct rd_finding finding = timers[timer].kind;
+			struct rd_finding kind = timers[timer].kind;
 
 			if (!counted[timer].n)
 				continue;
 			first = name_of(res, counted[timer].first);
-			finding.subject = rd_dup(res->devs[dev].name);
-			finding.observed = rd_text("%s on %zu of %zu queue pairs, first: %s", timers[timer].value,
-						   counted[timer].n, counted[timer].of, first);
-			finding.expected = rd_dup(timers[timer].expected);
-			finding.fix = rd_dup(timers[timer].fix);
-			rd_finding_add(findings, &finding);
+			kind.expected = rd_dup(timers[timer].expected);
+			rd_finding_put(findings, &kind, rd_dup(res->devs[dev].name),
+				       rd_text("%s on %zu of %zu queue pairs, first: %s", timers[timer].value,
+					       counted[timer].n, counted[timer].of, first),
+				       rd_dup(timers[timer].fix));
 		}
 	}
 }

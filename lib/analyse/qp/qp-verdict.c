@@ -414,7 +414,7 @@ static bool can_time_out(const struct rd_qp_one *one, double timeouts)
 {
 	const struct rd_qp_seen attrs = rd_qp_attributes(&one->j->views->v[one->i]);
 	struct rd_timeouts set = { .timeout = { attrs.timeout.v, attrs.timeout.known } };
-	struct rd_giveup giveup = rd_qp_giveup(&set);
+	struct rd_giveup giveup = rd_qp_giveup(set);
 	double most = giveup.ack_timeout.known == RD_OK ? one->s / giveup.ack_timeout.v : timeouts;
 
 	return !giveup.ack_for_ever && timeouts <= most + 1 && timeouts + 1 >= most / 4;

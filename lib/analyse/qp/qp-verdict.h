@@ -64,9 +64,6 @@ void rd_qp_procs_that_may_stop(const struct rd_qp_views *views, double seconds, 
 /* One finding per device and verdict with a severity of warning or worse, of the queue pairs selected by `chosen` (NULL: all). */
 void rd_qp_verdict_findings(const struct rd_qp_views *views, const bool *chosen, struct rd_findings *findings);
 
-/* Severity of a verdict; unknown where there is no verdict, or it cannot be determined. */
-enum rd_severity rd_qp_verdict_severity(enum rd_qp_verdict_kind kind);
-
 /* In the order of the table, which must outlive `ret`. Patterns are skipped: the names are names of files. */
 void rd_qp_counters_find(const struct rd_meanings *meanings, struct rd_qp_counters *ret);
 

@@ -70,7 +70,10 @@ bool rd_qp_timeout_findings(const struct rd_qp_views *views, const bool *chosen,
  * up to four times as long), 9.7.5.2.8 and the table "Encoding for RNR NAK Timer Field" (a minimum). retry_cnt counts the
  * retransmissions after the first transmission: R takes R + 1 timeouts. timeout 0 and rnr_retry 7 mean forever.
  */
-struct rd_giveup rd_qp_giveup(const struct rd_timeouts *in);
+struct rd_giveup rd_qp_giveup(struct rd_timeouts in);
+
+/* The timeouts of a queue pair, but for the RNR timer: that of the remote QP applies. */
+struct rd_timeouts rd_qp_timeouts(const struct rd_qp_views *views, size_t i);
 
 /* Seconds of a code of the RNR timer; 0 for an invalid code (above 31). */
 double rd_rnr_timer_seconds(unsigned code);

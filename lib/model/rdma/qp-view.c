@@ -12,25 +12,43 @@ static const struct rd_qp_link no_link = { .cm_id = -1 };
 static const struct rd_qp_past no_past;
 static const struct rd_qp_verdict no_verdict;
 
-const char *rd_qp_verdict_name(enum rd_qp_verdict_kind kind)
-{
-	static const char *const names[RD_QPV_N] = {
-		[RD_QPV_FAILED] = "failed",
-		[RD_QPV_EXHAUSTED] = "retries-exhausted",
-		[RD_QPV_CUT_OFF] = "cut-off",
-		[RD_QPV_STUCK] = "stuck",
-		[RD_QPV_RETRYING] = "retrying",
-		[RD_QPV_NO_RECEIVES] = "no-receives",
-		[RD_QPV_SLOW] = "slow",
-		[RD_QPV_FLUSHED] = "flushed",
-		[RD_QPV_IDLE] = "idle",
-		[RD_QPV_RECEIVING] = "receiving",
-		[RD_QPV_OK] = "ok",
-		[RD_QPV_CANNOT_TELL] = "cannot-tell",
-	};
-
-	return kind < RD_QPV_N ? names[kind] : NULL;
-}
+const struct rd_qp_verdict_type rd_qp_verdicts[RD_QPV_N] = {
+	[RD_QPV_NONE] = { NULL, { .severity = RD_SEV_UNKNOWN } },
+	[RD_QPV_FAILED] = { "failed",
+			    { "qp-failed", "queue pairs are in ERR or SQE",
+			      "a queue pair in ERR or SQE transfers no data until its program recreates the connection",
+			      RD_SEV_CRITICAL } },
+	[RD_QPV_EXHAUSTED] = { "retries-exhausted",
+			       { "qp-retries-exhausted",
+				 "retry count exceeded (IBV_WC_RETRY_EXC_ERR or IBV_WC_RNR_RETRY_EXC_ERR)",
+				 "the remote QP sent no ACK, or only RNR NAKs, until the transport or RNR retry count was exceeded",
+				 RD_SEV_CRITICAL } },
+	[RD_QPV_CUT_OFF] = { "cut-off",
+			     { "qp-cut-off", "queue pairs can reach no remote QP",
+			       "the job hangs: what is posted is retransmitted until the retry count is exceeded, or forever; datagrams are lost",
+			       RD_SEV_WARNING } },
+	[RD_QPV_STUCK] = { "stuck",
+			   { "qp-stuck", "queue pairs are stuck in INIT, RTR or SQD",
+			     "a job hangs until all its connections are established", RD_SEV_WARNING } },
+	[RD_QPV_RETRYING] = { "retrying",
+			      { "qp-retrying", "retransmitting; no ACK from the remote QP",
+				"the program gets no error until the retry count is exceeded, which may never happen",
+				RD_SEV_WARNING } },
+	[RD_QPV_NO_RECEIVES] = { "no-receives",
+				 { "qp-no-receives", "a program posts no receive work requests",
+				   "the sender waits until receive work requests are posted, with rnr_retry 7 forever",
+				   RD_SEV_WARNING } },
+	[RD_QPV_SLOW] = { "slow",
+			  { "qp-slow", "packets of queue pairs are lost, or refused by the receiver",
+			    "a lost packet delays all packets behind it, and after an ACK timeout by milliseconds to seconds",
+			    RD_SEV_WARNING } },
+	[RD_QPV_FLUSHED] = { "flushed",
+			     { .severity = RD_SEV_NOTE } }, /* programs do so when they close or abort a connection */
+	[RD_QPV_IDLE] = { "idle", { .severity = RD_SEV_NOTE } },
+	[RD_QPV_RECEIVING] = { "receiving", { .severity = RD_SEV_NOTE } },
+	[RD_QPV_OK] = { "ok", { .severity = RD_SEV_NOTE } },
+	[RD_QPV_CANNOT_TELL] = { "cannot-tell", { .severity = RD_SEV_UNKNOWN } },
+};
 
 void rd_qp_views_init(struct rd_qp_views *views, const struct rd_res *res)
 {

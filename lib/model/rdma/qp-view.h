@@ -27,8 +27,11 @@ enum rd_qp_verdict_kind {
 	RD_QPV_N,
 } __attribute__((packed));
 
-/* As in tables and documents: "failed", "retries-exhausted", …; NULL for RD_QPV_NONE. Static. */
-const char *rd_qp_verdict_name(enum rd_qp_verdict_kind kind);
+struct rd_qp_verdict_type {
+	const char *name; /* as in tables and documents: "failed", "retries-exhausted", …; NULL for RD_QPV_NONE */
+	struct rd_finding finding; /* its severity and texts; NULL id: it makes no finding */
+};
+extern const struct rd_qp_verdict_type rd_qp_verdicts[RD_QPV_N];
 
 /* Cause of a failure, if there is evidence. */
 enum rd_qp_cause { RD_QP_CAUSE_NONE = 0, RD_QP_CAUSE_RETRIES, RD_QP_CAUSE_RNR } __attribute__((packed));

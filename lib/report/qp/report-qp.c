@@ -150,7 +150,7 @@ static void make_row(const void *arg, size_t i, struct rd_row *row)
 		rd_row_bool(row, RD_QP_KERNEL, qp->owner.kernel != NULL);
 	add_peer_cells(row, res, view);
 	add_proc_peers(row, res, qp, view);
-	rd_row_borrow(row, RD_QP_VERDICT, rd_qp_verdict_name(view->verdict->kind));
+	rd_row_borrow(row, RD_QP_VERDICT, rd_qp_verdicts[view->verdict->kind].name);
 	rd_row_borrow(row, RD_QP_WHY, view->verdict->why);
 	rd_row_fix(row, RD_QP_FIX, view->verdict->fix);
 	rd_row_borrow(row, RD_QP_AGE_KIND, rd_age_kind_name(past->age_kind));
