@@ -586,22 +586,15 @@ static const char *const hiders[] = { "libdoca_", "libnccl-gin", "libuct_ib_mlx5
 /* What decides, counted. */
 struct traffic {
 	bool qps_known, hidden;
-	size_t connected, others; /* queue pairs: that carry data, in other states */
+	size_t connected; /* queue pairs that carry data */
 };
-
-static bool is_connected(const struct rd_qp *qp)
-{
-	return qp->state.known == RD_OK &&
-	       (qp->state.v == RD_QPS_RTS || qp->state.v == RD_QPS_SQD || qp->state.v == RD_QPS_RTR);
-}
 
 static struct rd_job_nic *nic_of(struct rd_job_view *view, const char *ibdev, uint32_t port)
 {
 	for (size_t i = 0; i < view->n_nics; i++)
 		if (strcmp(view->nics[i].ibdev, ibdev) == 0 && view->nics[i].port == port)
 			return &view->nics[i];
-	RD_ADD(view->nics, view->n_nics, view->cap_nics);
-	view->nics[view->n_nics - 1] = (struct rd_job_nic){ .ibdev = ibdev, .port = port };
+	*RD_ADD(view->nics, view->n_nics, view->cap_nics) = (struct rd_job_nic){ .ibdev = ibdev, .port = port };
 	return &view->nics[view->n_nics - 1];
 }
 
@@ -644,9 +637,7 @@ static void count_qps(const struct rd_job_input *in, struct rd_job_view *view, s
 	/* In exclusive mode the devices of another network namespace are not listed here. */
 	traffic->qps_known = res && rd_job_knows(proc, "net") && (!proc->net_other || shared);
 	for (size_t d = 0; res && d < res->n_devs; d++) {
-		const struct rd_res_gap *gap = &res->devs[d].gaps[RD_RES_QP];
-
-		traffic->qps_known &= !gap->code && !gap->interrupted && !gap->damaged;
+		traffic->qps_known &= rd_res_is_whole(&res->devs[d], RD_RES_QP);
 		traffic->hidden |= rd_res_dev_hides_qps(&res->devs[d]);
 	}
 	traffic->hidden &= view->contexts > 0 && (!rd_job_knows(proc, "maps") || maps_hider(proc));
@@ -655,12 +646,10 @@ static void count_qps(const struct rd_job_input *in, struct rd_job_view *view, s
 
 		if (qp->owner.pid.known != RD_OK || qp->owner.pid.v != proc->pid || qp->owner.kernel)
 			continue;
-		if (!is_connected(qp)) {
-			traffic->others++;
-			continue;
+		if (qp->state.known == RD_OK && qp->state.v >= RD_QPS_RTR && qp->state.v <= RD_QPS_SQD) {
+			traffic->connected++;
+			add_qp(view, in->qps, i);
 		}
-		traffic->connected++;
-		add_qp(view, in->qps, i);
 	}
 }
 

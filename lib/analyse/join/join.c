@@ -76,9 +76,6 @@ static uint64_t end_key(uint32_t addr, uint16_t port)
 /* Whether, according to rdma_cm, the source address of each end is the destination address of the other. */
 enum rd_join_match { RD_JOIN_UNKNOWN, RD_JOIN_AGREE, RD_JOIN_DISAGREE };
 
-/* Finds candidates for the remote QP of `from`, which names its peer. */
-void rd_join_find(const struct rd_join_state *state, uint32_t from, struct rd_join_found *ret);
-
 static bool is_any(const uint8_t *ip)
 {
 	static const uint8_t any[16], any4[16] = { [10] = 0xff, [11] = 0xff };
@@ -86,28 +83,23 @@ static bool is_any(const uint8_t *ip)
 	return memcmp(ip, any, 16) == 0 || memcmp(ip, any4, 16) == 0;
 }
 
-static void map_ip4(const uint8_t *ip4, uint8_t *ret)
-{
-	memset(ret, 0, 10);
-	memset(ret + 10, 0xff, 2);
-	memcpy(ret + 12, ip4, 4);
-}
-
 /* The number of an address, 16 bytes. */
 static uint32_t number_of_addr(struct rd_join *join, const uint8_t *ip)
 {
 	uint64_t hash = rd_siphash(&join->key, ip, 16);
+	struct rd_join_addr *addr;
 
 	for (size_t probe = 0, i; (i = rd_map_next(&join->addrs_map, hash, &probe)) != RD_MAP_END;)
 		if (memcmp(join->addrs[i].ip, ip, 16) == 0)
 			return (uint32_t)i;
-	rd_reserve(&join->addrs, &join->cap_addrs, join->n_addrs + 2, sizeof(*join->addrs));
+	/* [0] is unused. */
 	if (join->n_addrs == 0)
-		join->addrs[join->n_addrs++] = (struct rd_join_addr){ 0 };
-	join->addrs[join->n_addrs] = (struct rd_join_addr){ 0 };
-	memcpy(join->addrs[join->n_addrs].ip, ip, 16);
+		*RD_ADD(join->addrs, join->n_addrs, join->cap_addrs) = (struct rd_join_addr){ 0 };
 	rd_map_put(&join->addrs_map, hash, join->n_addrs);
-	return (uint32_t)join->n_addrs++;
+	addr = RD_ADD(join->addrs, join->n_addrs, join->cap_addrs);
+	*addr = (struct rd_join_addr){ 0 };
+	memcpy(addr->ip, ip, 16);
+	return (uint32_t)(addr - join->addrs);
 }
 
 /* 0: none, or "any". */
@@ -115,10 +107,7 @@ static uint32_t number_of_sockaddr(struct rd_join *join, const struct rd_sockadd
 {
 	uint8_t ip[16];
 
-	if (addr->family == AF_INET)
-		map_ip4(addr->ip, ip);
-	else
-		memcpy(ip, addr->ip, 16);
+	rd_qp_address(addr, ip);
 	return addr->family && !is_any(ip) ? number_of_addr(join, ip) : 0;
 }
 
@@ -134,26 +123,16 @@ static uint32_t number_of_job(struct rd_join *join, const char *job)
 	for (size_t probe = 0, i; (i = rd_map_next(&join->jobs_map, hash, &probe)) != RD_MAP_END;)
 		if (strlen(join->jobs[i]) == size && memcmp(join->jobs[i], job, size) == 0)
 			return (uint32_t)i;
-	rd_reserve(&join->jobs, &join->cap_jobs, join->n_jobs + 2, sizeof(*join->jobs));
 	if (join->n_jobs == 0)
-		join->jobs[join->n_jobs++] = NULL;
-	join->jobs[join->n_jobs] = rd_dup_part(job, size);
+		*RD_ADD(join->jobs, join->n_jobs, join->cap_jobs) = NULL;
 	rd_map_put(&join->jobs_map, hash, join->n_jobs);
-	return (uint32_t)join->n_jobs++;
-}
-
-/* Whether all objects of a kind that the kernel counts are in the list. */
-static bool is_complete(const struct rd_res_dev *dev, enum rd_res_kind kind)
-{
-	const struct rd_res_gap *gap = &dev->gaps[kind];
-
-	return !gap->code && !gap->damaged && !gap->interrupted && dev->used[kind].known == RD_OK &&
-	       dev->listed[kind] >= dev->used[kind].v;
+	*RD_ADD(join->jobs, join->n_jobs, join->cap_jobs) = rd_dup_part(job, size);
+	return (uint32_t)join->n_jobs - 1;
 }
 
 static enum rd_join_gap gap_of(const struct rd_res_dev *dev)
 {
-	if (!is_complete(dev, RD_RES_QP))
+	if (!rd_res_lists_all(dev, RD_RES_QP))
 		return RD_JOIN_CUT;
 	return rd_res_dev_hides_qps(dev) ? RD_JOIN_HIDES : RD_JOIN_COMPLETE;
 }
@@ -175,7 +154,7 @@ static void add_devices(struct rd_join_host *host, const struct rd_res *res)
 		host->devs[i] = (struct rd_join_dev){ .name = rd_dup(res->devs[i].name),
 						      .gap = gap_of(&res->devs[i]),
 						      .iwarp = is_iwarp(&res->devs[i]),
-						      .links_unknown = !is_complete(&res->devs[i], RD_RES_CM_ID) };
+						      .links_unknown = !rd_res_lists_all(&res->devs[i], RD_RES_CM_ID) };
 }
 
 static void add_owner(struct rd_join *join, const uint8_t *ip, size_t host, int dev)
@@ -194,12 +173,11 @@ static void add_ip_owners(struct rd_join *join, const struct rd_host *host, cons
 		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[n]];
 
 		for (size_t i = 0; i < netdev->n_addrs; i++) {
+			struct rd_sockaddr addr = { .family = netdev->addrs[i].v6 ? AF_INET6 : AF_INET };
 			uint8_t ip[16];
 
-			if (netdev->addrs[i].v6)
-				memcpy(ip, netdev->addrs[i].raw, 16);
-			else
-				map_ip4(netdev->addrs[i].raw, ip);
+			memcpy(addr.ip, netdev->addrs[i].raw, sizeof(addr.ip));
+			rd_qp_address(&addr, ip);
 			add_owner(join, ip, h, dev);
 		}
 	}
@@ -299,9 +277,8 @@ int rd_join_add(struct rd_join *join, const char *name, uint64_t time_ns, const 
 			return -EEXIST;
 	if (h >= RD_JOIN_HOSTS_MAX || res->n_qps > RD_JOIN_QPS_MAX - join->n_qps)
 		return -E2BIG;
-	rd_reserve(&join->hosts, &join->cap_hosts, h + 1, sizeof(*join->hosts));
-	join->hosts[h] = (struct rd_join_host){ .name = rd_dup(name), .time_ns = time_ns };
-	join->n_hosts++;
+	*RD_ADD(join->hosts, join->n_hosts, join->cap_hosts) =
+		(struct rd_join_host){ .name = rd_dup(name), .time_ns = time_ns };
 	rd_map_put(&join->names_map, hash, h);
 	add_devices(&join->hosts[h], res);
 	add_owners(join, res, host, h);
@@ -332,8 +309,7 @@ static void sort_owners(struct rd_join *join)
 {
 	size_t kept = 0;
 
-	if (join->n_owners > 0)
-		qsort(join->owners, join->n_owners, sizeof(*join->owners), compare_owners);
+	rd_sort(join->owners, join->n_owners, sizeof(*join->owners), compare_owners);
 	for (size_t i = 0; i < join->n_owners; i++) {
 		const struct rd_join_owner owner = join->owners[i];
 		struct rd_join_addr *addr = &join->addrs[owner.addr];
@@ -378,10 +354,15 @@ static bool is_claim(const struct rd_join *join, const struct rd_join_qp *qp)
 	return qp->peer && join->addrs[qp->peer].n_owners == 1;
 }
 
+/* Whether its connection can identify its remote QP. */
+static bool is_linked_type(const struct rd_join *join, const struct rd_join_qp *qp)
+{
+	return join->hosts[qp->host].devs[qp->dev].iwarp || is_xrc(qp->type);
+}
+
 static bool may_link(const struct rd_join *join, const struct rd_join_qp *qp)
 {
-	return qp->src && (join->hosts[qp->host].devs[qp->dev].iwarp || qp->type == RD_QPT_XRC_INI ||
-			   qp->type == RD_QPT_XRC_TGT || qp->type == RD_JOIN_UNKNOWN_STATE);
+	return qp->src && (is_linked_type(join, qp) || qp->type == RD_JOIN_UNKNOWN_STATE);
 }
 
 static void index_qp(struct rd_join_state *state, uint32_t i)
@@ -435,13 +416,7 @@ static void build(struct rd_join_state *state)
 	for (size_t i = 0; i < join->n_qps; i++)
 		index_qp(state, (uint32_t)i);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(all); i++)
-		if (all[i]->n > 1)
-			qsort(all[i]->v, all[i]->n, sizeof(*all[i]->v), compare_entries);
-}
-
-static void release(struct rd_join_state *state)
-{
-	RD_FREE(state->numbers.v, state->claims.v, state->loose.v, state->links.v, state->done);
+		rd_sort(all[i]->v, all[i]->n, sizeof(*all[i]->v), compare_entries);
 }
 
 /* The first entry that is not before this key and sub; n: none. */
@@ -492,7 +467,7 @@ static bool can_pair(unsigned a, unsigned b)
 {
 	if (b == RD_JOIN_UNKNOWN_STATE)
 		return true;
-	if (a == RD_QPT_XRC_INI || a == RD_QPT_XRC_TGT)
+	if (is_xrc(a))
 		return b == (a == RD_QPT_XRC_INI ? RD_QPT_XRC_TGT : RD_QPT_XRC_INI);
 	return a == b;
 }
@@ -519,11 +494,6 @@ static bool is_one_link(const struct rd_join *join, const struct rd_join_qp *a, 
 	if (a->host != b->host && is_loopback(join->addrs[a->dst].ip))
 		return false;
 	return !(a->reports && a->rqpn != b->lqpn) && !(b->reports && b->rqpn != a->lqpn);
-}
-
-static bool is_linked_type(const struct rd_join *join, const struct rd_join_qp *qp)
-{
-	return join->hosts[qp->host].devs[qp->dev].iwarp || qp->type == RD_QPT_XRC_INI || qp->type == RD_QPT_XRC_TGT;
 }
 
 /* Compares one candidate; false: enough were compared. */
@@ -685,14 +655,10 @@ static void add_pair(struct rd_join_state *state, uint32_t a, uint32_t b, enum r
 static void add_suspect(struct rd_join_state *state, uint32_t a, uint32_t b, unsigned host,
 			enum rd_join_verdict verdict, enum rd_join_why why, size_t n)
 {
-	double seconds = rd_join_seconds_apart(state->join, state->join->qps[a].host, host);
+	bool apart = rd_join_seconds_apart(state->join, state->join->qps[a].host, host) > APART_MOST;
 
-	if (seconds <= APART_MOST) {
-		add_pair(state, a, b, verdict, why, n);
-		return;
-	}
-	add_pair(state, a, b, RD_JOIN_AMBIGUOUS, why, n);
-	state->pairs->v[state->pairs->n - 1].apart = true;
+	add_pair(state, a, b, apart ? RD_JOIN_AMBIGUOUS : verdict, why, n);
+	state->pairs->v[state->pairs->n - 1].apart = apart;
 }
 
 static bool has_failed(const struct rd_join_qp *qp)
@@ -757,7 +723,7 @@ static void add_missing(struct rd_join_state *state, uint32_t from, const struct
 	const struct rd_join_qp *a = &state->join->qps[from];
 	const struct rd_join_owner *owner = &state->join->owners[found->owner];
 	const struct rd_join_dev *dev = &state->join->hosts[owner->host].devs[owner->dev];
-	bool by_link = a->names == RD_JOIN_NAMES_LINK, xrc = a->type == RD_QPT_XRC_INI || a->type == RD_QPT_XRC_TGT;
+	bool by_link = a->names == RD_JOIN_NAMES_LINK, xrc = is_xrc(a->type);
 
 	if (dev->gap != RD_JOIN_COMPLETE)
 		add_pair(state, from, RD_JOIN_NONE, RD_JOIN_NOT_VISIBLE,
@@ -823,7 +789,7 @@ void rd_join_match(struct rd_join *join, struct rd_join_pairs *ret)
 	for (size_t i = 0; i < join->n_qps; i++)
 		if (join->qps[i].names != RD_JOIN_NAMES_NOTHING && !is_done(&state, (uint32_t)i))
 			judge_qp(&state, (uint32_t)i);
-	release(&state);
+	RD_FREE(state.numbers.v, state.claims.v, state.loose.v, state.links.v, state.done);
 }
 
 /* Queue pairs named in a finding. */
@@ -859,63 +825,52 @@ static void add_finding(const struct rd_join *join, const struct rd_join_pairs *
 			const struct rd_finding *kind, struct rd_findings *findings)
 {
 	_cleanup_buf_ struct rd_buf names = { 0 };
-	struct rd_finding finding = *kind;
 	size_t n = pairs->count[verdict] - (verdict == RD_JOIN_HALF_OPEN ? pairs->n_gone : 0);
 
 	if (n == 0)
 		return;
 	name_pairs(join, pairs, verdict, false, &names);
-	finding.subject = rd_dup(names.data);
-	finding.observed = rd_text("%zu of %zu pairs", n, pairs->n);
-	finding.fix = rd_dup(
-		finding.severity == RD_SEV_CRITICAL ?
-			"# check the end that is not connected: run rdmadiag qp-state --trace on that host" :
-			"# capture all hosts of the job while rdma_cm or a recorder (qp-state --trace) knows the peers\n# then join the captures");
-	rd_finding_add(findings, &finding);
+	rd_finding_put(
+		findings, kind, RD_TAKE(names.data), rd_text("%zu of %zu pairs", n, pairs->n),
+		rd_dup(kind->severity == RD_SEV_CRITICAL ?
+			       "# check the end that is not connected: run rdmadiag qp-state --trace on that host" :
+			       "# capture all hosts of the job while rdma_cm or a recorder (qp-state --trace) knows the peers\n# then join the captures"));
 }
 
 static void add_gone(const struct rd_join *join, const struct rd_join_pairs *pairs, struct rd_findings *findings)
 {
+	static const struct rd_finding kind = {
+		"qp-peer-gone", "remote end of a connection is missing",
+		"The peer's process ended, or destroyed the queue pair: packets to it are dropped, and the path is not the cause.",
+		RD_SEV_CRITICAL
+	};
 	_cleanup_buf_ struct rd_buf names = { 0 };
 	_cleanup_free_ char *reason = NULL, *host = NULL;
 	const struct rd_join_pair *first = name_pairs(join, pairs, RD_JOIN_HALF_OPEN, true, &names);
-	struct rd_finding finding = {
-		.id = "qp-peer-gone",
-		.severity = RD_SEV_CRITICAL,
-		.title = "remote end of a connection is missing",
-		.why = "The peer's process ended, or destroyed the queue pair: packets to it are dropped, and the path is not the cause.",
-	};
 
 	if (!first)
 		return;
 	reason = rd_join_reason(join, first);
-	finding.subject = rd_dup(names.data);
-	finding.observed = rd_text("%s (%zu of %zu pairs)", reason, pairs->n_gone, pairs->n);
 	host = rd_safe(join->hosts[join->owners[first->n].host].name);
-	finding.fix = rd_text(
-		"# find out why the job's process on %s ended: its log, journalctl -k -b\n# then restart the job", host);
-	rd_finding_add(findings, &finding);
+	rd_finding_put(
+		findings, &kind, RD_TAKE(names.data), rd_text("%s (%zu of %zu pairs)", reason, pairs->n_gone, pairs->n),
+		rd_text("# find out why the job's process on %s ended: its log, journalctl -k -b\n# then restart the job",
+			host));
 }
 
 void rd_join_findings(const struct rd_join *join, const struct rd_join_pairs *pairs, struct rd_findings *findings)
 {
 	static const struct rd_finding kinds[RD_JOIN_VERDICTS] = {
-		[RD_JOIN_HALF_OPEN] = { .id = "qp-half-open",
-					.severity = RD_SEV_CRITICAL,
-					.title = "only one end of a connection is connected",
-					.why = "The connected end waits for its peer until the retry count is exceeded, or forever." },
-		[RD_JOIN_MISMATCH] = { .id = "qp-mismatch",
-				       .severity = RD_SEV_CRITICAL,
-				       .title = "the two ends of a connection do not match",
-				       .why = "Packets go to a queue pair that expects packets from another one." },
-		[RD_JOIN_AMBIGUOUS] = { .id = "qp-ambiguous",
-					.severity = RD_SEV_UNKNOWN,
-					.title = "remote QP cannot be determined",
-					.why = "QP numbers are unique only within one device." },
-		[RD_JOIN_NOT_VISIBLE] = { .id = "peer-not-visible",
-					  .severity = RD_SEV_UNKNOWN,
-					  .title = "remote QP was not captured",
-					  .why = "The state of these connections is unknown." },
+		[RD_JOIN_HALF_OPEN] = { "qp-half-open", "only one end of a connection is connected",
+					"The connected end waits for its peer until the retry count is exceeded, or forever.",
+					RD_SEV_CRITICAL },
+		[RD_JOIN_MISMATCH] = { "qp-mismatch", "the two ends of a connection do not match",
+				       "Packets go to a queue pair that expects packets from another one.",
+				       RD_SEV_CRITICAL },
+		[RD_JOIN_AMBIGUOUS] = { "qp-ambiguous", "remote QP cannot be determined",
+					"QP numbers are unique only within one device.", RD_SEV_UNKNOWN },
+		[RD_JOIN_NOT_VISIBLE] = { "peer-not-visible", "remote QP was not captured",
+					  "The state of these connections is unknown.", RD_SEV_UNKNOWN },
 	};
 
 	add_gone(join, pairs, findings);

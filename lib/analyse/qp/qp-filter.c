@@ -38,9 +38,8 @@ static int parse_kinds(struct rd_qp_kinds *kinds, const char *option, const char
 			kinds->bits |= 1u << UNKNOWN_BIT;
 		} else {
 			rd_err_set(err, EINVAL, option, "invalid name '%.*s'", (int)size, at);
-			rd_err_hint(err, "expected a comma-separated list of %s or unknown; '!%s' excludes it", known,
-				    strrchr(known, ' ') + 1);
-			return -EINVAL;
+			return rd_err_hint(err, "expected a comma-separated list of %s or unknown; '!%s' excludes it",
+					   known, strrchr(known, ' ') + 1);
 		}
 		at += size;
 		if (!*at)
@@ -76,8 +75,7 @@ static int parse_peer(struct rd_qp_filter *filter, const char *arg, struct rd_er
 	if (filter->has_peer)
 		return 0;
 	rd_err_set(err, EINVAL, "--peer", "'%s' is neither a GID nor an IP address", arg);
-	rd_err_hint(err, "rdmadiag qp-state --by peer");
-	return -EINVAL;
+	return rd_err_hint(err, "rdmadiag qp-state --by peer");
 }
 
 int rd_qp_filter_set(struct rd_qp_filter *filter, const char *option, const char *arg, struct rd_err *err)
@@ -191,11 +189,10 @@ static const char *doubt_about(const struct rd_qp_filter *filter, const struct r
 
 	for (size_t d = 0; d < res->n_devs; d++) {
 		const struct rd_res_dev *dev = &res->devs[d];
-		const struct rd_res_gap *gap = &dev->gaps[RD_RES_QP];
 
 		if (!selects_device(filter, dev))
 			continue;
-		if (gap->code || gap->interrupted || gap->damaged ||
+		if (!rd_res_is_whole(dev, RD_RES_QP) ||
 		    (dev->used[RD_RES_QP].known == RD_OK && dev->used[RD_RES_QP].v > dev->listed[RD_RES_QP]))
 			return "; the list is incomplete";
 		if (rd_res_dev_hides_qps(dev))

@@ -184,10 +184,9 @@ static struct tracked *add_tracked(struct table *t, const struct tracked *what)
 {
 	if (t->n >= TRACKED_MAX)
 		return NULL;
-	rd_reserve(&t->v, &t->cap, t->n + 1, sizeof(*t->v));
 	rd_map_put(&t->map, hash_of(what->ibdev, what->qpn), t->n);
-	t->v[t->n] = *what;
-	return &t->v[t->n++];
+	*RD_ADD(t->v, t->n, t->cap) = *what;
+	return &t->v[t->n - 1];
 }
 
 static struct tracked new_tracked(const char *ibdev, uint32_t qpn)
@@ -424,11 +423,8 @@ void rd_qp_track_sample(struct rd_qp_track *track, struct rd_qp_views *views, ui
 	track->table = now;
 	track->sample_ns = mono_ns;
 	track->complete = tracked_all;
-	for (size_t d = 0; d < res->n_devs; d++) {
-		const struct rd_res_gap *gap = &res->devs[d].gaps[RD_RES_QP];
-
-		track->complete &= !gap->code && !gap->interrupted && !gap->damaged;
-	}
+	for (size_t d = 0; d < res->n_devs; d++)
+		track->complete &= rd_res_is_whole(&res->devs[d], RD_RES_QP);
 	rd_qp_apply_recorded(views, mono_ns);
 }
 

@@ -248,15 +248,6 @@ void rd_qp_local_peer(const struct rd_qp_one *one, int *dev, size_t *at)
 	*at = rd_res_find_qp(one->j->res, *dev, one->qp->rqpn.v);
 }
 
-/* Whether a queue pair that is not in the list of a device does not exist. */
-static bool lists_all(const struct rd_res_dev *dev)
-{
-	const struct rd_res_gap *gap = &dev->gaps[RD_RES_QP];
-
-	return !gap->code && !gap->interrupted && !gap->damaged && !rd_res_dev_hides_qps(dev) &&
-	       dev->used[RD_RES_QP].known == RD_OK && dev->listed[RD_RES_QP] >= dev->used[RD_RES_QP].v;
-}
-
 static void find_peer_trouble(const struct rd_qp_one *one, struct trouble *ret)
 {
 	const struct rd_qp *peer;
@@ -271,7 +262,8 @@ static void find_peer_trouble(const struct rd_qp_one *one, struct trouble *ret)
 	number = one->qp->rqpn.v;
 	name = one->j->res->devs[dev].name;
 	if (at == one->j->res->n_qps) {
-		if (lists_all(&one->j->res->devs[dev]))
+		if (rd_res_lists_all(&one->j->res->devs[dev], RD_RES_QP) &&
+		    !rd_res_dev_hides_qps(&one->j->res->devs[dev]))
 			add_trouble(ret, true, RD_QP_DO_GONE, "its remote QP %u of %s, on this host, no longer exists",
 				    number, name);
 		return;

@@ -26,6 +26,18 @@ struct rd_qp_context *rd_qp_need_context(struct rd_qp *qp)
 	return qp->context;
 }
 
+bool rd_res_is_whole(const struct rd_res_dev *dev, enum rd_res_kind kind)
+{
+	const struct rd_res_gap *gap = &dev->gaps[kind];
+
+	return !gap->code && !gap->interrupted && !gap->damaged;
+}
+
+bool rd_res_lists_all(const struct rd_res_dev *dev, enum rd_res_kind kind)
+{
+	return rd_res_is_whole(dev, kind) && dev->used[kind].known == RD_OK && dev->listed[kind] >= dev->used[kind].v;
+}
+
 void rd_res_deinit(struct rd_res *res)
 {
 	for (size_t i = 0; i < res->n_devs; i++)

@@ -283,6 +283,10 @@ struct rd_res {
 void rd_res_deinit(struct rd_res *res);
 void rd_qp_deinit(struct rd_qp *qp);
 
+/* Whether the list of a kind was read as the kernel has it; and whether it has all objects that the kernel counts. */
+bool rd_res_is_whole(const struct rd_res_dev *dev, enum rd_res_kind kind);
+bool rd_res_lists_all(const struct rd_res_dev *dev, enum rd_res_kind kind);
+
 /* The context of a queue pair, which is created if it has none. */
 struct rd_qp_context *rd_qp_need_context(struct rd_qp *qp);
 
