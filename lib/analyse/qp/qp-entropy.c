@@ -169,7 +169,7 @@ void rd_qp_spread(const struct rd_qp_views *views, const bool *chosen, unsigned 
 
 	*ret = (struct rd_spreads){ .links = links, .flows = rd_alloc(res->n_qps + 1, sizeof(*ret->flows)) };
 	n = collect_flows(views, chosen, flows, ret);
-	qsort(flows, n, sizeof(*flows), compare_flows);
+	rd_sort(flows, n, sizeof(*flows), compare_flows);
 	for (size_t dev = 0; dev < n; dev = end_dev) {
 		for (end_dev = dev; end_dev < n && flows[end_dev].dev == flows[dev].dev; end_dev++)
 			;
@@ -190,42 +190,32 @@ void rd_qp_spread(const struct rd_qp_views *views, const bool *chosen, unsigned 
 	}
 }
 
-/* Flows that the figures leave out or assume. */
-static void judge_missing_flows(const struct rd_spreads *spreads, struct rd_findings *findings)
-{
-	struct rd_finding finding = { "flows-not-known", "flows left out, or assumed to go to one peer",
-				      "More flows, or other peers, change the spread.", RD_SEV_UNKNOWN };
-
-	if (!spreads->not_roce && !spreads->no_remote_qp && !spreads->unknown_peer)
-		return;
-	finding.subject = rd_dup("flows");
-	finding.observed = rd_text(
-		"left out: %zu on devices that are not RoCE, %zu with unknown remote QP; assumed to go to one peer: "
-		"%zu with unknown peer address",
-		spreads->not_roce, spreads->no_remote_qp, spreads->unknown_peer);
-	finding.fix = rd_text(
-		"rdmadiag qp-state --trace --entropy %u\n# run it before the connections are established: it records the addresses",
-		spreads->links);
-	rd_finding_add(findings, &finding);
-}
-
+/* Colliding flows, and those that the figures leave out or assume. */
 void rd_qp_spread_findings(const struct rd_res *res, const struct rd_spreads *spreads, struct rd_findings *findings)
 {
-	judge_missing_flows(spreads, findings);
+	static const struct rd_finding unknown = { "flows-not-known", "flows left out, or assumed to go to one peer",
+						   "More flows, or other peers, change the spread.", RD_SEV_UNKNOWN };
+	static const struct rd_finding collide = {
+		"flows-collide", "flows to one peer have the same five-tuple",
+		"They share one link, however many links exist, unless switches also hash the destination QP.",
+		RD_SEV_WARNING
+	};
+
+	if (spreads->not_roce || spreads->no_remote_qp || spreads->unknown_peer)
+		rd_finding_put(
+			findings, &unknown, rd_dup("flows"),
+			rd_text("left out: %zu on devices that are not RoCE, %zu with unknown remote QP; assumed to go to one peer: "
+				"%zu with unknown peer address",
+				spreads->not_roce, spreads->no_remote_qp, spreads->unknown_peer),
+			rd_text("rdmadiag qp-state --trace --entropy %u\n# run it before the connections are established: it records the addresses",
+				spreads->links));
 	for (size_t i = 0; i < spreads->n_collisions; i++) {
 		const struct rd_collision *collision = &spreads->collisions[i];
-		struct rd_finding finding = {
-			.id = "flows-collide",
-			.severity = RD_SEV_WARNING,
-			.title = "flows to one peer have the same five-tuple",
-			.why = "They share one link, however many links exist, unless switches also hash the destination QP.",
-			.subject = rd_text("%s QP %s", res->devs[collision->dev].name, collision->lqpns),
-			.observed = rd_text("%zu flows from UDP port %u", collision->flows, collision->udp_sport),
-			.fix = rd_dup(
-				"# spread QPs by flow label or UDP source port in the application, or hash the destination QP "
-				"in the switches"),
-		};
 
-		rd_finding_add(findings, &finding);
+		rd_finding_put(
+			findings, &collide, rd_text("%s QP %s", res->devs[collision->dev].name, collision->lqpns),
+			rd_text("%zu flows from UDP port %u", collision->flows, collision->udp_sport),
+			rd_dup("# spread QPs by flow label or UDP source port in the application, or hash the destination QP "
+			       "in the switches"));
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/qp/qp.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "analyse/qp/qp-verdict.h"
@@ -160,8 +161,7 @@ static struct key *list_keys(const struct rd_qp_views *views, const bool *chosen
 		if (is_grouped(views, i, chosen, by) && (!all || compare_keys(&keys[all - 1], &key) != 0))
 			*RD_ADD(keys, all, cap) = key;
 	}
-	if (all)
-		qsort(keys, all, sizeof(*keys), compare_keys);
+	rd_sort(keys, all, sizeof(*keys), compare_keys);
 	*n = 0;
 	for (size_t i = 0; i < all; i++)
 		if (!*n || compare_keys(&keys[*n - 1], &keys[i]) != 0)
@@ -198,8 +198,8 @@ void rd_qp_group_by(const struct rd_qp_views *views, const bool *chosen, enum rd
 		ret->without_peer += (!chosen || chosen[i]) && !rd_qp_is_connected_type(&views->res->qps[i]);
 	for (size_t i = 0; i < ret->n; i++)
 		ret->v[i].health = by == RD_BY_PEER ? health_of(&ret->v[i]) : RD_HEALTH_NONE;
-	if (by != RD_BY_STATE && ret->n > 0)
-		qsort(ret->v, ret->n, sizeof(*ret->v), compare_groups);
+	if (by != RD_BY_STATE)
+		rd_sort(ret->v, ret->n, sizeof(*ret->v), compare_groups);
 }
 
 void rd_qp_groups_findings(const struct rd_res *res, const struct rd_qp_groups *groups, struct rd_findings *findings)
@@ -207,29 +207,25 @@ void rd_qp_groups_findings(const struct rd_res *res, const struct rd_qp_groups *
 	for (size_t i = 0; i < groups->n; i++) {
 		const struct rd_qp_group *group = &groups->v[i];
 		bool dead = group->health == RD_HEALTH_DEAD;
-		struct rd_finding finding = {
-			.id = dead ? "path-dead" : "path-degraded",
-			.severity = dead ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-			.title = dead	      ? "all queue pairs to this peer have failed" :
-				 group->label ? "some queue pairs to this peer do not work" :
-						"some queue pairs to unknown peers do not work",
-			.why = "Other peers of the same NIC may work: check the network path and the remote host.",
+		const struct rd_finding kind = {
+			dead ? "path-dead" : "path-degraded",
+			dead	     ? "all queue pairs to this peer have failed" :
+			group->label ? "some queue pairs to this peer do not work" :
+				       "some queue pairs to unknown peers do not work",
+			"Other peers of the same NIC may work: check the network path and the remote host.",
+			dead ? RD_SEV_CRITICAL : RD_SEV_WARNING,
 		};
+		const char *ibdev = res->devs[group->dev].name;
 
 		if (!dead && group->health != RD_HEALTH_DEGRADED)
 			continue;
-		finding.subject =
-			rd_text("%s to %s", res->devs[group->dev].name, group->label ? group->label : "unknown peers");
-		finding.observed =
-			rd_text("%llu of %llu in ERR or SQE, %llu stuck, %llu retrying",
-				(unsigned long long)(group->by_state[RD_QPS_SQE] + group->by_state[RD_QPS_ERR]),
-				(unsigned long long)group->qps, (unsigned long long)group->stuck,
-				(unsigned long long)group->retrying);
-		finding.fix = group->label ? rd_text("rdmadiag qp-state --device %s --peer %s",
-						     res->devs[group->dev].name, group->label) :
-					     rd_text("rdmadiag qp-state --device %s --state ERR,SQE",
-						     res->devs[group->dev].name);
-		rd_finding_add(findings, &finding);
+		rd_finding_put(
+			findings, &kind, rd_text("%s to %s", ibdev, group->label ? group->label : "unknown peers"),
+			rd_text("%" PRIu64 " of %" PRIu64 " in ERR or SQE, %" PRIu64 " stuck, %" PRIu64 " retrying",
+				group->by_state[RD_QPS_SQE] + group->by_state[RD_QPS_ERR], group->qps, group->stuck,
+				group->retrying),
+			group->label ? rd_text("rdmadiag qp-state --device %s --peer %s", ibdev, group->label) :
+				       rd_text("rdmadiag qp-state --device %s --state ERR,SQE", ibdev));
 	}
 }
 

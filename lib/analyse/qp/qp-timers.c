@@ -67,43 +67,30 @@ struct rd_timeouts rd_qp_timeouts(const struct rd_qp_views *views, size_t i)
 	return ret;
 }
 
-/* Why it is unknown what a driver fills in when the kernel queries a queue pair for the list. */
-enum silence {
-	SILENT_DRIVER,	  /* it is not known to fill this in */
-	SILENT_OFF,	  /* --no-probe */
-	SILENT_PRIVILEGE, /* no CAP_BPF or CAP_PERFMON */
-	SILENT_MISSING,	  /* not in the bundle */
-	SILENT_FAILED,	  /* nothing could be attached */
-	SILENT_MISSED,	  /* other queue pairs were seen */
-	SILENCES,
-};
-
 #define TRACE_BEFORE "# start rdmadiag qp-state --trace before the job"
 
+/* Why it is unknown what a driver fills in when the kernel queries a queue pair for the list. The first one: the driver is not known to
+ * fill this in; the others by enum rd_probe. */
 static const struct {
 	const char *why, *fix;
-} silences[SILENCES] = {
-	[SILENT_DRIVER] = { "their driver does not fill it in when the kernel lists them", TRACE_BEFORE },
-	[SILENT_OFF] = { "the kernel's own queries were not looked at (--no-probe)",
-			 "# run rdmadiag qp-state as root, without --no-probe" },
-	[SILENT_PRIVILEGE] = { "to look at the kernel's own queries needs CAP_BPF and CAP_PERFMON",
-			       "# run rdmadiag qp-state as root: it shows peers and timers\n" TRACE_BEFORE },
-	[SILENT_MISSING] = { "the kernel's own queries were not recorded",
-			     "# run rdmadiag capture as root\n" TRACE_BEFORE },
-	[SILENT_FAILED] = { "the kernel's own queries cannot be looked at on this host",
-			    "rdmadiag -v qp-state\n" TRACE_BEFORE },
-	[SILENT_MISSED] = { "the kernel's own queries of them were missed, or they had no peer yet",
-			    "rdmadiag qp-state" },
+} silences[] = {
+	{ "their driver does not fill it in when the kernel lists them", TRACE_BEFORE },
+	[1 + RD_PROBE_NONE] = { "the kernel's own queries were not recorded",
+				"# run rdmadiag capture as root\n" TRACE_BEFORE },
+	[1 + RD_PROBE_OFF] = { "the kernel's own queries were not looked at (--no-probe)",
+			       "# run rdmadiag qp-state as root, without --no-probe" },
+	[1 + RD_PROBE_DENIED] = { "to look at the kernel's own queries needs CAP_BPF and CAP_PERFMON",
+				  "# run rdmadiag qp-state as root: it shows peers and timers\n" TRACE_BEFORE },
+	[1 + RD_PROBE_FAILED] = { "the kernel's own queries cannot be looked at on this host",
+				  "rdmadiag -v qp-state\n" TRACE_BEFORE },
+	[1 + RD_PROBE_ON] = { "the kernel's own queries of them were missed, or they had no peer yet",
+			      "rdmadiag qp-state" },
 };
+#define SILENCES RD_ARRAY_SIZE(silences)
 
-static enum silence silence_of(const struct rd_res *res, const struct rd_qp *qp, unsigned what)
+static size_t silence_of(const struct rd_res *res, const struct rd_qp *qp, unsigned what)
 {
-	static const uint8_t silence[] = {
-		[RD_PROBE_NONE] = SILENT_MISSING,  [RD_PROBE_OFF] = SILENT_OFF,	  [RD_PROBE_DENIED] = SILENT_PRIVILEGE,
-		[RD_PROBE_FAILED] = SILENT_FAILED, [RD_PROBE_ON] = SILENT_MISSED,
-	};
-
-	return res->devs[qp->dev].fills & what ? silence[res->probe] : SILENT_DRIVER;
+	return res->devs[qp->dev].fills & what ? 1 + res->probe : 0;
 }
 
 /* Queue pairs with a property: how many, and the first one. */
@@ -147,7 +134,7 @@ static char *name_of(const struct rd_res *res, size_t i)
 static void add_unknown(const struct rd_res *res, const struct counted counted[SILENCES], const struct rd_finding *kind,
 			struct rd_findings *findings)
 {
-	for (int s = 0; s < SILENCES; s++) {
+	for (size_t s = 0; s < SILENCES; s++) {
 		_cleanup_free_ char *first = NULL;
 
 		if (!counted[s].n)

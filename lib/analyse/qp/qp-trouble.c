@@ -37,15 +37,9 @@ static bool is_roce(const struct rd_qp_judging *j, int dev)
 	return protocol && strcmp(protocol, "roce") == 0;
 }
 
-const struct rd_qp_port *rd_qp_port_of(const struct rd_qp_judging *j, const struct rd_qp *qp,
-				       const struct rd_res_port **port)
+const struct rd_qp_port *rd_qp_port_of(const struct rd_qp_judging *j, const struct rd_qp *qp)
 {
-	const struct rd_qp_port *ret = NULL;
-
-	if (j->opts->ports && qp->port.known == RD_OK)
-		ret = rd_qp_ports_find(j->opts->ports, qp->dev, qp->port.v);
-	*port = ret ? &j->res->ports[ret->at] : NULL;
-	return ret;
+	return j->opts->ports && qp->port.known == RD_OK ? rd_qp_ports_find(j->opts->ports, qp->dev, qp->port.v) : NULL;
 }
 
 static RD_PRINTF(4, 5) void add_trouble(struct trouble *ret, bool cut, enum rd_qp_advice advice, const char *fmt, ...)
@@ -69,11 +63,11 @@ static bool can_migrate(const struct rd_qp *qp)
 }
 
 /* "port mlx5_0/1 is DOWN: interface v0 has no carrier" */
-static char *port_text(const struct rd_qp_judging *j, int dev, const struct rd_res_port *port,
-		       const struct rd_qp_port *more)
+static char *port_text(const struct rd_res *res, const struct rd_qp_port *more)
 {
 	static const char *const names[] = { "NOP", "DOWN", "INIT", "ARMED" };
-	const char *ibdev = j->res->devs[dev].name, *why = "";
+	const struct rd_res_port *port = &res->ports[more->at];
+	const char *ibdev = res->devs[more->dev].name, *why = "";
 
 	if (more->admin_up.known == RD_OK && !more->admin_up.v)
 		why = "is down";
@@ -111,14 +105,14 @@ static enum loop loop_of_address(const struct rd_qp_one *one)
 
 static void find_port_trouble(const struct rd_qp_one *one, struct trouble *ret)
 {
-	const struct rd_res_port *port;
-	const struct rd_qp_port *more = rd_qp_port_of(one->j, one->qp, &port);
+	const struct rd_qp_port *more = rd_qp_port_of(one->j, one->qp);
+	const struct rd_res_port *port = more ? &one->j->res->ports[more->at] : NULL;
 	/* The counter is the sum of all ports. */
 	bool one_port = one->j->res->devs[one->qp->dev].n_ports < 2;
 	uint64_t downed = one_port ? rd_qp_since(one->j, one->qp->dev, RD_QPC_LINK_DOWNED) : 0;
 
 	if (port && port->state.known == RD_OK && port->state.v < PORT_ACTIVE && port->state.v) {
-		_cleanup_free_ char *text = port_text(one->j, one->qp->dev, port, more);
+		_cleanup_free_ char *text = port_text(one->j->res, more);
 
 		add_trouble(ret, !can_migrate(one->qp) && loop_of_address(one) == LOOP_NO, RD_QP_DO_PORT, "%s", text);
 	} else if (downed) {
@@ -289,8 +283,8 @@ static void find_peer_trouble(const struct rd_qp_one *one, struct trouble *ret)
  * port (its VLANs have their own), or that of the port. Where no index is known, any. */
 static bool may_use(const struct rd_qp_one *one, unsigned ifindex)
 {
-	const struct rd_res_port *port;
-	const struct rd_qp_port *more = rd_qp_port_of(one->j, one->qp, &port);
+	const struct rd_qp_port *more = rd_qp_port_of(one->j, one->qp);
+	const struct rd_res_port *port = more ? &one->j->res->ports[more->at] : NULL;
 	const struct rd_qp_gid *from;
 	bool known = false;
 	uint8_t gid[16];
@@ -339,8 +333,7 @@ static const struct rd_neigh *find_failed_neighbour(const struct rd_qp_one *one,
 static void find_path_trouble(const struct rd_qp_one *one, struct trouble *ret)
 {
 	static const uint8_t v4[12] = { [10] = 0xff, [11] = 0xff };
-	const struct rd_res_port *port;
-	const struct rd_qp_port *more = rd_qp_port_of(one->j, one->qp, &port);
+	const struct rd_qp_port *more = rd_qp_port_of(one->j, one->qp);
 	const struct rd_qp_seen attrs = rd_qp_attributes(&one->j->views->v[one->i]);
 	const struct rd_neigh *neigh = NULL;
 	uint8_t gid[16];
@@ -364,7 +357,7 @@ static void find_path_trouble(const struct rd_qp_one *one, struct trouble *ret)
 	    (uint32_t)attrs.path_mtu.v + LEAST_HEADERS > more->mtu.v)
 		add_trouble(ret, false, RD_QP_DO_MTU,
 			    "its path MTU of %u bytes, with headers, exceeds the MTU of %u bytes of %s",
-			    attrs.path_mtu.v, more->mtu.v, port->netdev ? port->netdev : "its interface");
+			    attrs.path_mtu.v, more->mtu.v, one->j->res->ports[more->at].netdev ?: "its interface");
 }
 
 /* With packets, nothing but counters can speak against it. Those that UC sends prove nothing: it waits for no ACK. */
@@ -376,27 +369,26 @@ static bool has_progress(const struct rd_qp_one *one)
 
 /* In ARMED, packets may flow. In INIT, InfiniBand discards all but those of management (IBTA vol. 1, 7.2.7); iWARP reports INIT for an
  * interface without an IPv4 address. */
-static bool discards_packets(const struct rd_qp_judging *j, int dev, const struct rd_res_port *port)
+static bool discards_packets(const struct rd_res *res, const struct rd_qp_port *more)
 {
-	const char *protocol = j->res->devs[dev].protocol;
+	const struct rd_res_port *port = &res->ports[more->at];
+	const char *protocol = res->devs[more->dev].protocol;
 
-	if (port->state.known != RD_OK)
-		return false;
-	return port->state.v == PORT_DOWN || (port->state.v == PORT_INIT && protocol && strcmp(protocol, "ib") == 0);
+	return port->state.known == RD_OK &&
+	       (port->state.v == PORT_DOWN || (port->state.v == PORT_INIT && protocol && strcmp(protocol, "ib") == 0));
 }
 
 /* Its port is DOWN at the end of the interval, as text; NULL: it is not, or unknown. The state was read before the packets, its
  * interface after them: if that has a link, the port came back. */
 static char *port_down_text(const struct rd_qp_judging *j, const struct rd_qp *qp, bool *was_down)
 {
-	const struct rd_res_port *port;
-	const struct rd_qp_port *more = rd_qp_port_of(j, qp, &port);
+	const struct rd_qp_port *more = rd_qp_port_of(j, qp);
 
-	if (!more || !discards_packets(j, qp->dev, port) ||
+	if (!more || !discards_packets(j->res, more) ||
 	    (more->admin_up.known == RD_OK && more->admin_up.v && more->carrier.known == RD_OK && more->carrier.v))
 		return NULL;
 	*was_down = more->was_down;
-	return port_text(j, qp->dev, port, more);
+	return port_text(j->res, more);
 }
 
 /* Whether its remote QP may be one of the same device, which is reached without a link. Without the address of the peer, the numbers
@@ -514,9 +506,7 @@ static bool is_frozen(const struct rd_proc *proc)
 
 static bool is_stopped(const struct rd_proc *proc)
 {
-	if (is_frozen(proc))
-		return true;
-	return proc->state.known == RD_OK && (proc->state.v == 'T' || proc->state.v == 't');
+	return is_frozen(proc) || (proc->state.known == RD_OK && (proc->state.v == 'T' || proc->state.v == 't'));
 }
 
 /* "process 235 (python)". It is part of a text that is pasted into a shell: no names with characters that one interprets. */

@@ -27,8 +27,8 @@ static bool peer_ip(const struct rd_qp_one *one, char ret[IP_SIZE])
 /* Names are pasted into a shell: none with characters that a shell interprets. NULL: unknown. */
 static const char *netdev_of(const struct rd_qp_judging *j, const struct rd_qp *qp)
 {
-	const struct rd_res_port *port;
-	const char *name = rd_qp_port_of(j, qp, &port) ? port->netdev : NULL;
+	const struct rd_qp_port *port = rd_qp_port_of(j, qp);
+	const char *name = port ? j->res->ports[port->at].netdev : NULL;
 
 	for (const char *at = name; at && *at; at++)
 		if (!isalnum((unsigned char)*at) && !strchr("._-", *at))
@@ -84,8 +84,7 @@ static char *fix_peer(const struct rd_qp_one *one, enum rd_qp_advice advice)
 static char *fix_port(const struct rd_qp_one *one)
 {
 	const struct rd_qp *qp = one->qp;
-	const struct rd_res_port *unused;
-	const struct rd_qp_port *port = rd_qp_port_of(one->j, qp, &unused);
+	const struct rd_qp_port *port = rd_qp_port_of(one->j, qp);
 	const char *ibdev = one->j->res->devs[qp->dev].name, *netdev = netdev_of(one->j, qp);
 
 	if (netdev && port && port->admin_up.known == RD_OK && !port->admin_up.v)

@@ -77,9 +77,8 @@ char *rd_qp_device_fix(const char *ibdev, enum rd_qp_advice advice);
 void rd_qp_set(const struct rd_qp_one *one, enum rd_qp_verdict_kind kind, enum rd_qp_advice advice, const char *why,
 	       ...) RD_PRINTF(4, 5);
 
-/* Its port, and what is known of it: both NULL or none. */
-const struct rd_qp_port *rd_qp_port_of(const struct rd_qp_judging *j, const struct rd_qp *qp,
-				       const struct rd_res_port **port);
+/* Its port; NULL: unknown, or not read. */
+const struct rd_qp_port *rd_qp_port_of(const struct rd_qp_judging *j, const struct rd_qp *qp);
 
 /* Orders rd_qp_judging.neighs: by address. */
 int rd_qp_compare_neighbours(const void *a, const void *b);

@@ -531,8 +531,7 @@ static bool may_have_wrapped(const struct rd_qp_judging *j, size_t i)
 {
 	const struct rd_qp_seen attrs = rd_qp_attributes(&j->views->v[i]);
 	double mtu = attrs.path_mtu.known == RD_OK && attrs.path_mtu.v ? attrs.path_mtu.v : MTU_UNKNOWN;
-	const struct rd_res_port *unused;
-	const struct rd_qp_port *port = rd_qp_port_of(j, &j->res->qps[i], &unused);
+	const struct rd_qp_port *port = rd_qp_port_of(j, &j->res->qps[i]);
 
 	if (rd_qp_since(j, j->res->qps[i].dev, RD_QPC_SENT) > PSN_HALF ||
 	    rd_qp_since(j, j->res->qps[i].dev, RD_QPC_GOT) > PSN_HALF)
@@ -840,7 +839,7 @@ void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *opts)
 		lines = rd_qp_log_join(opts->klog, views, opts->mono_ns);
 	for (size_t i = 0; opts->net && i < opts->net->n_neighs; i++)
 		neighs[j.n_neighs++] = &opts->net->neighs[i];
-	qsort(neighs, j.n_neighs, sizeof(*neighs), rd_qp_compare_neighbours);
+	rd_sort(neighs, j.n_neighs, sizeof(*neighs), rd_qp_compare_neighbours);
 	doubt_psns(&j);
 	count_devices(&j);
 	keep_doubts(&j);

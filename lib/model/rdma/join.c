@@ -29,13 +29,6 @@ static const char *const fixed[] = {
 	[RD_JOIN_NOT_FOUND] = "no queue pair with that number was captured",
 };
 
-static const char *state_here(const struct rd_join_qp *qp)
-{
-	const char *name = rd_join_state_name(qp);
-
-	return strcmp(name, "unknown") == 0 ? "unknown state" : name;
-}
-
 /* "10.9.1.2:7174", "[fd00::2]:7174" */
 static void peer_text(const struct rd_join *join, const struct rd_join_qp *qp, char *ret, size_t size)
 {
@@ -46,6 +39,11 @@ static void peer_text(const struct rd_join *join, const struct rd_join_qp *qp, c
 
 	inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? ip + 12 : ip, text, sizeof(text));
 	snprintf(ret, size, v4 ? "%s:%u" : "[%s]:%u", text, qp->dst_port);
+}
+
+static const char *state_here(const struct rd_join_qp *qp)
+{
+	return rd_qp_state_name(qp->state) ?: "unknown state";
 }
 
 static char *gone_text(const struct rd_join *join, const struct rd_join_pair *pair)
@@ -142,15 +140,9 @@ void rd_join_pairs_deinit(struct rd_join_pairs *pairs)
 
 const char *rd_join_verdict_name(enum rd_join_verdict verdict)
 {
-	static const char *const names[RD_JOIN_VERDICTS] = {
-		[RD_JOIN_CONNECTED] = "connected",
-		[RD_JOIN_HALF_OPEN] = "half-open",
-		[RD_JOIN_MISMATCH] = "mismatch",
-		[RD_JOIN_AMBIGUOUS] = "ambiguous",
-		[RD_JOIN_NOT_VISIBLE] = "peer-not-visible",
-	};
+	static const char *const names[] = { "connected", "half-open", "mismatch", "ambiguous", "peer-not-visible" };
 
-	return verdict < RD_JOIN_VERDICTS ? names[verdict] : NULL;
+	return verdict < RD_ARRAY_SIZE(names) ? names[verdict] : NULL;
 }
 
 double rd_join_seconds_apart(const struct rd_join *join, size_t a, size_t b)
@@ -162,7 +154,5 @@ double rd_join_seconds_apart(const struct rd_join *join, size_t a, size_t b)
 
 const char *rd_join_state_name(const struct rd_join_qp *qp)
 {
-	const char *name = rd_qp_state_name(qp->state);
-
-	return name ? name : "unknown";
+	return rd_qp_state_name(qp->state) ?: "unknown";
 }

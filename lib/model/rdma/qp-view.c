@@ -181,14 +181,9 @@ enum rd_peer_source rd_qp_peer_source(const struct rd_res *res, const struct rd_
 
 const char *rd_peer_source_name(enum rd_peer_source source)
 {
-	static const char *const names[RD_PEER_SOURCES] = {
-		[RD_PEER_RECORDER] = "recorder",
-		[RD_PEER_RDMA_CM] = "rdma_cm",
-		[RD_PEER_KERNEL_QUERY] = "kernel-query",
-		[RD_PEER_DRIVER] = "driver",
-	};
+	static const char *const names[] = { NULL, "recorder", "rdma_cm", "kernel-query", "driver" };
 
-	return source < RD_PEER_SOURCES ? names[source] : NULL;
+	return source < RD_ARRAY_SIZE(names) ? names[source] : NULL;
 }
 
 const char *rd_path_health_name(enum rd_path_health health)
