@@ -73,11 +73,9 @@ static void add_driver_cell(struct rd_row *row, const struct rd_qp_context *cont
 		return;
 	section = rd_section_create("driver", columns, RD_ARRAY_SIZE(columns));
 	for (const char *at = context->driver; at < context->driver + context->driver_size;) {
-		struct rd_row *entry = rd_section_add(section);
 		const char *value = at + strlen(at) + 1;
 
-		rd_row_str(entry, 0, at);
-		rd_row_str(entry, 1, value);
+		RD_ROW(section, RD_STR(at), RD_STR(value));
 		at = value + strlen(value) + 1;
 	}
 	rd_row_sub(row, RD_QP_DRIVER, section);
@@ -232,21 +230,6 @@ const struct rd_column rd_qp_columns[RD_QP_COLUMNS] = {
 /* clang-format on */
 
 enum { HELD_IBDEV, HELD_PID, HELD_COMM, HELD_JOB, HELD_KINDS, HELD_COLUMNS = HELD_KINDS + RD_RES_KINDS };
-enum {
-	GROUP_NAME = RD_QP_GROUP_NAME,
-	GROUP_IBDEV = RD_QP_GROUP_IBDEV,
-	GROUP_COMM,
-	GROUP_JOB,
-	GROUP_QPS,
-	GROUP_STATES,
-	GROUP_UNKNOWN = GROUP_STATES + RD_QPS_N,
-	GROUP_STUCK,
-	GROUP_RETRYING,
-	GROUP_HEALTH,
-	GROUP_PROC_PEERS,
-	GROUP_COLUMNS,
-};
-
 /* clang-format off */
 static const struct rd_column summary_columns[] = {
 	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
@@ -271,24 +254,24 @@ static const struct rd_column holder_columns[HELD_COLUMNS] = {
 	[HELD_KINDS + RD_RES_SRQ] = { "srq", "SRQ", RD_T_UINT, "shared receive queues", 0, false },
 };
 
-static const struct rd_column group_columns[GROUP_COLUMNS] = {
-	[GROUP_NAME] = { "group", "GROUP", RD_T_STR, "state, process, device, peer or job of the group", 0, false },
-	[GROUP_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
-	[GROUP_COMM] = { "comm", "COMM", RD_T_STR, "process name", 0, false },
-	[GROUP_JOB] = { "job", "JOB", RD_T_STR, "job of the process", 0, false },
-	[GROUP_QPS] = { "qps", "QPS", RD_T_UINT, "queue pairs in the group", 0, false },
-	[GROUP_STATES + RD_QPS_RESET] = { "reset", "RESET", RD_T_UINT, "queue pairs in RESET", 0, false },
-	[GROUP_STATES + RD_QPS_INIT] = { "init", "INIT", RD_T_UINT, "queue pairs in INIT", 0, false },
-	[GROUP_STATES + RD_QPS_RTR] = { "rtr", "RTR", RD_T_UINT, "queue pairs in RTR", 0, false },
-	[GROUP_STATES + RD_QPS_RTS] = { "rts", "RTS", RD_T_UINT, "queue pairs in RTS", 0, false },
-	[GROUP_STATES + RD_QPS_SQD] = { "sqd", "SQD", RD_T_UINT, "queue pairs in SQD", 0, false },
-	[GROUP_STATES + RD_QPS_SQE] = { "sqe", "SQE", RD_T_UINT, "queue pairs in SQE", 0, false },
-	[GROUP_STATES + RD_QPS_ERR] = { "err", "ERR", RD_T_UINT, "queue pairs in ERR", 0, false },
-	[GROUP_UNKNOWN] = { "unknown", "UNKNOWN", RD_T_UINT, "queue pairs whose state the device did not report", 0, false },
-	[GROUP_STUCK] = { "stuck", "STUCK", RD_T_UINT, "queue pairs with verdict stuck", 0, false },
-	[GROUP_RETRYING] = { "retrying", "RETRYING", RD_T_UINT, "queue pairs with verdict retrying (needs two samples)", 0, false },
-	[GROUP_HEALTH] = { "health", "HEALTH", RD_T_STR, "health of the path: ok, starting, degraded, dead, unknown", 0, false },
-	[GROUP_PROC_PEERS] = { "process_tcp_peers", "TCPPEERS", RD_T_STR, "of unknown peers: addresses that the processes have TCP connections to", 0, true },
+static const struct rd_column group_columns[] = {
+	[RD_QP_GROUP_NAME] = { "group", "GROUP", RD_T_STR, "state, process, device, peer or job of the group", 0, false },
+	[RD_QP_GROUP_IBDEV] = { "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	{ "comm", "COMM", RD_T_STR, "process name", 0, false },
+	{ "job", "JOB", RD_T_STR, "job of the process", 0, false },
+	{ "qps", "QPS", RD_T_UINT, "queue pairs in the group", 0, false },
+	{ "reset", "RESET", RD_T_UINT, "queue pairs in RESET", 0, false },
+	{ "init", "INIT", RD_T_UINT, "queue pairs in INIT", 0, false },
+	{ "rtr", "RTR", RD_T_UINT, "queue pairs in RTR", 0, false },
+	{ "rts", "RTS", RD_T_UINT, "queue pairs in RTS", 0, false },
+	{ "sqd", "SQD", RD_T_UINT, "queue pairs in SQD", 0, false },
+	{ "sqe", "SQE", RD_T_UINT, "queue pairs in SQE", 0, false },
+	{ "err", "ERR", RD_T_UINT, "queue pairs in ERR", 0, false },
+	{ "unknown", "UNKNOWN", RD_T_UINT, "queue pairs whose state the device did not report", 0, false },
+	{ "stuck", "STUCK", RD_T_UINT, "queue pairs with verdict stuck", 0, false },
+	{ "retrying", "RETRYING", RD_T_UINT, "queue pairs with verdict retrying (needs two samples)", 0, false },
+	{ "health", "HEALTH", RD_T_STR, "health of the path: ok, starting, degraded, dead, unknown", 0, false },
+	{ "process_tcp_peers", "TCPPEERS", RD_T_STR, "of unknown peers: addresses that the processes have TCP connections to", 0, true },
 };
 /* clang-format on */
 
@@ -338,31 +321,23 @@ void rd_report_qp_processes(struct rd_report *report, const struct rd_res *res, 
 
 void rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, const struct rd_qp_groups *groups)
 {
-	struct rd_section *section = rd_section_create("groups", group_columns, GROUP_COLUMNS);
+	struct rd_section *section = rd_section_create("groups", group_columns, RD_ARRAY_SIZE(group_columns));
 
 	for (size_t i = 0; i < groups->n; i++) {
 		const struct rd_qp_group *group = &groups->v[i];
 		const struct rd_proc *proc = group->proc >= 0 ? &res->procs[group->proc] : NULL;
 		_cleanup_free_ char *peers = group->peers ? rd_proc_peers_text(group->peers) : NULL;
-		struct rd_row *row = rd_section_add(section);
+		const char *name = group->label ?: groups->by == RD_BY_JOB ? "no job" : "unknown";
+		const uint64_t *in = group->by_state;
 
-		rd_row_str(row, GROUP_NAME,
-			   group->label		   ? group->label :
-			   groups->by == RD_BY_JOB ? "no job" :
-						     "unknown");
-		rd_row_str(row, GROUP_IBDEV, group->dev >= 0 ? res->devs[group->dev].name : NULL);
-		rd_row_str(row, GROUP_COMM, proc ? proc->comm : NULL);
-		rd_row_str(row, GROUP_JOB, proc ? proc->job : NULL);
-		rd_row_uint(row, GROUP_QPS, group->qps);
-		for (size_t state = 0; state < RD_QPS_N; state++)
-			rd_row_uint(row, GROUP_STATES + state, group->by_state[state]);
-		rd_row_uint(row, GROUP_UNKNOWN, group->unknown);
-		if (group->judged)
-			rd_row_uint(row, GROUP_STUCK, group->stuck);
-		if (group->judged && group->sampled_twice)
-			rd_row_uint(row, GROUP_RETRYING, group->retrying);
-		rd_row_str(row, GROUP_HEALTH, rd_path_health_name(group->health));
-		rd_row_str(row, GROUP_PROC_PEERS, peers);
+		RD_ROW(section, RD_STR(name), RD_STR(group->dev >= 0 ? res->devs[group->dev].name : NULL),
+		       RD_STR(proc ? proc->comm : NULL), RD_STR(proc ? proc->job : NULL), RD_UINT(group->qps),
+		       RD_UINT(in[RD_QPS_RESET]), RD_UINT(in[RD_QPS_INIT]), RD_UINT(in[RD_QPS_RTR]),
+		       RD_UINT(in[RD_QPS_RTS]), RD_UINT(in[RD_QPS_SQD]), RD_UINT(in[RD_QPS_SQE]),
+		       RD_UINT(in[RD_QPS_ERR]), RD_UINT(group->unknown),
+		       group->judged ? RD_UINT(group->stuck) : RD_UNKNOWN_CELL,
+		       group->judged && group->sampled_twice ? RD_UINT(group->retrying) : RD_UNKNOWN_CELL,
+		       RD_STR(rd_path_health_name(group->health)), RD_STR(peers));
 	}
 	rd_report_add(report, section);
 }
