@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* qp-state: lists queue pairs and their states, once or repeatedly; its options. */
+/* qp-state: lists queue pairs and their states, once or repeatedly; what processes fail over with; its options. */
 #include <errno.h>
 #include <string.h>
 
+#include "analyse/nicmap/nicmap.h"
+#include "analyse/qp/qp-failover.h"
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 #include "base/no-rdma.h"
 #include "cmd/cmd.h"
 #include "cmd/trace-errno/qp-recorder.h"
+#include "collect/host/host.h"
 #include "qp.h"
 #include "report/qp/report-qp.h"
 #include "report/shared/finding.h"
@@ -41,9 +44,8 @@ static int show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask)
 {
 	struct rd_timeouts values = ask->values;
 	struct rd_section *section = rd_timeouts_section();
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	struct rd_giveup giveup;
-	struct rd_report report;
-	int r;
 
 	if (values.timeout.known == RD_OK && values.retry_cnt.known != RD_OK)
 		RD_SET(values.retry_cnt, RETRY_DEFAULT);
@@ -53,9 +55,7 @@ static int show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask)
 	rd_output_init(ctx, &report);
 	rd_timeouts_add(section, NULL, 0, &values, &giveup);
 	rd_report_add(&report, section);
-	r = rd_output_print(ctx, &report);
-	rd_report_deinit(&report);
-	return r;
+	return rd_output_print(ctx, &report);
 }
 
 static void fill_report(const struct rd_ctx *ctx, struct qp_sample *sample)
@@ -188,8 +188,8 @@ static int print_sample(struct rd_ctx *ctx, void *arg)
 {
 	const struct qp_opts *opts = ctx->state;
 	struct repeated *repeated = arg;
+	_cleanup_(qp_sample_deinit) struct qp_sample sample = { 0 };
 	struct rd_err err = { 0 };
-	struct qp_sample sample = { 0 };
 	/* Recorded events are older than the sample. */
 	int r = repeated->recorder.session ? qp_recorder_drain(&repeated->recorder, &err) : 0;
 
@@ -203,13 +203,11 @@ static int print_sample(struct rd_ctx *ctx, void *arg)
 	repeated->errors = sample.report.errors.n;
 	if (r < 0) {
 		rd_fail(ctx, &err);
-	} else {
-		rd_repeat_head(ctx, &opts->repeat, sample.report.time);
-		fill_report(ctx, &sample);
-		r = show_report(ctx, &sample);
+		return r;
 	}
-	qp_sample_deinit(&sample);
-	return r;
+	rd_repeat_head(ctx, &opts->repeat, sample.report.time);
+	fill_report(ctx, &sample);
+	return show_report(ctx, &sample);
 }
 
 static int repeat_samples(struct rd_ctx *ctx)
@@ -289,13 +287,117 @@ static int report_no_devices(struct rd_ctx *ctx, struct qp_sample *sample, struc
 	return ctx->globals.json || rd_out_failure() ? RD_EXIT_UNKNOWN : rd_fail(ctx, err);
 }
 
+struct over {
+	struct qp_history history;
+	struct rd_failover *failover;
+	struct rd_host host;
+	struct rd_nicmap map;
+	size_t errors; /* of the previous sample */
+};
+
+static void print_event(const struct rd_ctx *ctx, const struct rd_failover_event *event, uint64_t realtime_ns)
+{
+	struct rd_section *section = rd_report_failover_event(event, realtime_ns);
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	char when[RD_CLOCK_SIZE];
+
+	if (ctx->globals.json) {
+		rd_render_json_row(section, 0, &out);
+	} else {
+		rd_buf_printf(&out, "%s  %-9s  ", rd_clock(realtime_ns, when),
+			      rd_section_row(section, 0)->cells[RD_FAILOVER_EVENT].s);
+		rd_buf_safe(&out, event->text, strlen(event->text));
+		rd_buf_str(&out, "\n");
+	}
+	rd_section_destroy(section);
+	rd_out(&out); /* main reports a failed write */
+}
+
+/* `err`: what prevents a verdict. */
+static int print_report(struct rd_ctx *ctx, struct rd_report *report, const struct rd_err *err)
+{
+	const struct rd_section *section = rd_report_section(report, "paths");
+
+	report->status = rd_report_judge(report);
+	if (err->code)
+		rd_errlist_add(&report->errors, err);
+	if (err->code || (!report->status && rd_findings_count(&report->findings, RD_SEV_UNKNOWN)))
+		report->status = RD_EXIT_UNKNOWN;
+	if (ctx->globals.json)
+		return rd_output_print(ctx, report);
+	return err->code ? rd_fail(ctx, err) : rd_output_tables(ctx, report, &section, section != NULL);
+}
+
+static int take_sample(struct rd_ctx *ctx, void *arg)
+{
+	struct over *over = arg;
+	struct rd_failover_paths paths = { 0 };
+	_cleanup_(qp_sample_deinit) struct qp_sample sample = { 0 };
+	struct rd_err err = { 0 };
+	int r = qp_load(ctx, ctx->source, &over->history, &sample, &err);
+	const struct rd_failover_sample of = { &sample.views, over->history.gbps, &over->host, &over->map,
+					       over->history.sample_ns };
+	const struct rd_failover_event *events;
+	size_t n = 0;
+
+	/* Do not repeat the errors of the previous sample. */
+	if (sample.report.errors.n != over->errors)
+		qp_warn_errors(ctx, &sample);
+	over->errors = sample.report.errors.n;
+	if (!over->history.repeated) {
+		if (r == 0)
+			rd_failover_before(&of, sample.chosen, &paths, &sample.report.findings);
+		rd_report_failover(&sample.report, &sample.res, &paths);
+		if (paths.n == 0 && !err.code)
+			rd_err_set(&err, ENOENT, "queue pairs", "no process has a connected one that the kernel lists");
+		r = print_report(ctx, &sample.report, &err);
+		free(paths.v);
+	} else if (r < 0) {
+		rd_fail(ctx, &err);
+	} else {
+		rd_verbose(ctx, "sample of %zu queue pairs", sample.res.n_qps);
+		events = rd_failover_update(over->failover, &of, &n);
+		for (size_t i = 0; i < n; i++)
+			print_event(ctx, &events[i], sample.report.time);
+	}
+	return r;
+}
+
+/* --failover: what processes would fail over with; with -i: what happens when a NIC fails, as it happens. */
+static int watch_failover(struct rd_ctx *ctx)
+{
+	struct qp_opts *opts = ctx->state;
+	bool watch = rd_repeat_wanted(&opts->repeat);
+	struct over over = { .history = { .repeated = watch, .wants_gbps = watch }, .failover = rd_failover_create() };
+	struct rd_report report;
+	struct rd_err err = { 0 };
+	int r;
+
+	/* Without what nic-map knows, backups are unknown. */
+	if (rd_collect_host(ctx->source, 0, &over.host, NULL, &err) == 0 && rd_host_within_bounds(&over.host, &err) == 0)
+		rd_nicmap_analyse(&over.host, NULL, 0, &over.map);
+	ctx->schema = watch ? "rdmadiag/qp-state-failover-summary/1" : "rdmadiag/qp-state-failover/1";
+	r = rd_repeat(ctx, &opts->repeat, 1, take_sample, &over);
+	if (watch && !r) {
+		rd_output_init(ctx, &report);
+		rd_failover_findings(over.failover, &report.findings);
+		r = print_report(ctx, &report, &(struct rd_err){ 0 });
+		rd_report_deinit(&report);
+	}
+	rd_nicmap_deinit(&over.map);
+	rd_host_deinit(&over.host);
+	rd_failover_destroy(over.failover);
+	qp_history_deinit(&over.history);
+	return r;
+}
+
 static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 {
-	struct qp_history history = { 0 };
+	_cleanup_(qp_history_deinit) struct qp_history history = { 0 };
+	_cleanup_(qp_sample_deinit) struct qp_sample sample = { 0 };
 	struct qp_opts *opts = ctx->state;
 	_cleanup_free_ char *devices = NULL;
 	struct rd_err err = { 0 };
-	struct qp_sample sample;
 	int r;
 
 	if (opts->stuck <= 0)
@@ -310,7 +412,7 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 	if (opts->live)
 		return qp_live(ctx);
 	if (opts->failover)
-		return qp_failover(ctx);
+		return watch_failover(ctx);
 	/* Options about queue pairs, not events, need samples while the recorder runs. */
 	if (rd_repeat_wanted(&opts->repeat) || (opts->trace && (opts->ask.timeouts || opts->ask.links)))
 		return repeat_samples(ctx);
@@ -318,15 +420,10 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 		return qp_record_events(ctx);
 	r = qp_load(ctx, ctx->source, &history, &sample, &err);
 	qp_warn_errors(ctx, &sample);
-	if (r < 0 || sample.res.n_devs == 0) {
-		r = report_no_devices(ctx, &sample, &err);
-	} else {
-		fill_report(ctx, &sample);
-		r = show_report(ctx, &sample);
-	}
-	qp_sample_deinit(&sample);
-	qp_history_deinit(&history);
-	return r;
+	if (r < 0 || sample.res.n_devs == 0)
+		return report_no_devices(ctx, &sample, &err);
+	fill_report(ctx, &sample);
+	return show_report(ctx, &sample);
 }
 
 static const struct rd_opt qp_options[] = {

@@ -50,8 +50,7 @@ static int add_capture(struct rd_join *join, struct rd_source *source, const str
 	/* A second capture of a host would match every queue pair with itself. */
 	if (r == -EEXIST) {
 		rd_err_set(err, EINVAL, path, "host %s is already given by another bundle", capture->name);
-		rd_err_hint(err, "give one capture per host");
-		return -EINVAL;
+		return rd_err_hint(err, "give one capture per host");
 	}
 	if (r == -E2BIG) {
 		rd_err_set(err, E2BIG, path,
@@ -74,8 +73,7 @@ static int read_source(struct reading *reading, struct rd_source *source, const 
 	rd_qp_views_init(&capture.views, &capture.res);
 	if (r < 0) {
 		/* The object of the error does not name the bundle. */
-		rd_err_hint(err, "in %s; capture that host again: rdmadiag capture", path);
-		return r;
+		return rd_err_hint(err, "in %s; capture that host again: rdmadiag capture", path);
 	}
 	rd_read_textf(source, &capture.name, NULL, "/proc/sys/kernel/hostname");
 	if (!capture.name)
@@ -164,8 +162,8 @@ static int print_pairs(struct rd_ctx *ctx, const struct rd_join *join, const str
 
 static int match_hosts(struct rd_ctx *ctx, struct rd_join *join, struct rd_report *report)
 {
-	struct rd_findings findings = { 0 };
-	struct rd_join_pairs pairs = { 0 };
+	_cleanup_(rd_join_pairs_deinit) struct rd_join_pairs pairs = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	struct rd_err err = { 0 };
 	int r;
 
@@ -183,11 +181,7 @@ static int match_hosts(struct rd_ctx *ctx, struct rd_join *join, struct rd_repor
 		report->status = RD_EXIT_UNKNOWN;
 	}
 	r = print_pairs(ctx, join, &pairs, report);
-	if (err.code && r == RD_EXIT_UNKNOWN && !ctx->globals.json)
-		r = rd_fail(ctx, &err);
-	rd_findings_deinit(&findings);
-	rd_join_pairs_deinit(&pairs);
-	return r;
+	return err.code && r == RD_EXIT_UNKNOWN && !ctx->globals.json ? rd_fail(ctx, &err) : r;
 }
 
 /* Also in a document, which has its section, empty. */
@@ -207,17 +201,13 @@ static int fail_join(struct rd_ctx *ctx, const struct rd_join *join, struct rd_r
 int qp_join(struct rd_ctx *ctx, int argc, char **argv)
 {
 	_cleanup_(rd_join_deinit) struct rd_join join = { 0 };
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	struct rd_err err = { 0 };
-	int r;
 
 	ctx->schema = "rdmadiag/qp-state-join/1";
 	rd_sipkey_of_process(&join.key);
 	rd_output_init(ctx, &report);
 	if (read_all(ctx, &join, argc, argv, &report.errors, &err) < 0)
-		r = fail_join(ctx, &join, &report, &err);
-	else
-		r = match_hosts(ctx, &join, &report);
-	rd_report_deinit(&report);
-	return r;
+		return fail_join(ctx, &join, &report, &err);
+	return match_hosts(ctx, &join, &report);
 }

@@ -55,7 +55,7 @@ static void sort_worst_first(struct rd_section *section, int age, int rate)
 					     rate >= 0 && cells[rate].known == RD_OK && cells[rate].d > 0,
 					     age >= 0 && cells[age].known == RD_OK ? cells[age].d : -1, i };
 	}
-	qsort(ranked, section->n, sizeof(*ranked), compare_ranked);
+	rd_sort(ranked, section->n, sizeof(*ranked), compare_ranked);
 	for (size_t i = 0; i < section->n; i++)
 		section->rows[i] = ranked[i].row;
 }
@@ -359,20 +359,6 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 	return 0;
 }
 
-static int start_recorder(struct live *live)
-{
-	struct rd_err err = { 0 };
-	int r;
-
-	live->recorder.ctx = live->ctx;
-	r = qp_recorder_start(&live->recorder, &err);
-	if (r < 0)
-		return rd_fail(live->ctx, &err);
-	live->history.track = live->recorder.track;
-	live->history.recorded = true;
-	return 0;
-}
-
 int qp_live(struct rd_ctx *ctx)
 {
 	static const int keys[] = { RD_QP_IBDEV, RD_QP_LQPN, -1 };
@@ -397,14 +383,18 @@ int qp_live(struct rd_ctx *ctx)
 	struct live live = { .ctx = ctx,
 			     .repeat = &opts->repeat,
 			     .history = { .repeated = true },
+			     .recorder = { .ctx = ctx },
 			     .shown = { .grouped = opts->grouped, .by = opts->by } };
 	struct rd_err err = { 0 };
-	int r = opts->trace ? start_recorder(&live) : 0;
+	int r = opts->trace ? qp_recorder_start(&live.recorder, &err) : 0;
 
-	if (!r) {
+	if (r >= 0) {
+		live.history.track = live.recorder.track;
+		live.history.recorded = live.recorder.session;
 		rd_repeat_begin(&opts->repeat, interval);
-		r = rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0 ? rd_fail(ctx, &err) : RD_EXIT_OK;
+		r = rd_view_run(&ops, &live, ctx->globals.style.colour, &err);
 	}
+	r = r < 0 ? rd_fail(ctx, &err) : RD_EXIT_OK;
 	free(live.shown.seen);
 	qp_sample_deinit(&live.sample);
 	qp_history_deinit(&live.history);

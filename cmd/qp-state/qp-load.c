@@ -238,9 +238,9 @@ static void judge_sample(struct qp_history *h, struct rd_source *source, double 
 	_cleanup_free_ struct rd_qp_counts *since = rd_alloc(res->n_devs + 1, sizeof(*since));
 	uint64_t now = source->ops->now(source, CLOCK_MONOTONIC);
 	struct rd_qp_judge judge = { .stuck_seconds = stuck_seconds, .mono_ns = now };
-	struct rd_qp_ports ports = { 0 };
-	struct rd_netstate net = { 0 };
-	struct rd_klog klog = { 0 };
+	_cleanup_(rd_qp_ports_deinit) struct rd_qp_ports ports = { 0 };
+	_cleanup_(rd_netstate_deinit) struct rd_netstate net = { 0 };
+	_cleanup_(rd_klog_deinit) struct rd_klog klog = { 0 };
 
 	if (!h->track)
 		h->track = rd_qp_track_create();
@@ -270,9 +270,6 @@ static void judge_sample(struct qp_history *h, struct rd_source *source, double 
 	rd_qp_judge(views, &judge);
 	rd_qp_track_keep(h->track, views);
 	h->sample_ns = now;
-	rd_klog_deinit(&klog);
-	rd_netstate_deinit(&net);
-	rd_qp_ports_deinit(&ports);
 }
 
 void qp_history_deinit(struct qp_history *h)
@@ -303,8 +300,7 @@ static int check_devices(const struct rd_res *res, const char *list, struct rd_e
 
 		if (rd_res_find_dev(res, name) < 0) {
 			rd_err_set(err, ENODEV, name, "no such RDMA device");
-			rd_err_hint(err, RD_PROGRAM " nic-map");
-			return -ENODEV;
+			return rd_err_hint(err, RD_PROGRAM " nic-map");
 		}
 	}
 	return 0;
@@ -373,12 +369,9 @@ int qp_load(const struct rd_ctx *ctx, struct rd_source *source, struct qp_histor
 	/* After a failure, what was read so far is reported, too. */
 	rd_qp_views_init(&sample->views, &sample->res);
 	sample->chosen = rd_alloc(sample->res.n_qps + 1, sizeof(*sample->chosen));
-	if (r < 0)
-		return r;
-	r = check_devices(&sample->res, devices, err);
-	if (r < 0)
-		return r;
-	if (first && sample->res.n_devs > 0)
+	if (!r)
+		r = check_devices(&sample->res, devices, err);
+	if (!r && first && sample->res.n_devs > 0)
 		r = check_numbers(opts, history->repeated, sample, err);
 	if (r < 0)
 		return r;
@@ -406,35 +399,30 @@ int qp_record(struct rd_source *source, struct rd_err *err)
 {
 	_cleanup_(rd_qp_counters_deinit) struct rd_qp_counters counters = { 0 };
 	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
+	_cleanup_(rd_qp_ports_deinit) struct rd_qp_ports ports = { 0 };
+	_cleanup_(rd_netstate_deinit) struct rd_netstate net = { 0 };
+	_cleanup_(rd_klog_deinit) struct rd_klog klog = { 0 };
+	_cleanup_(rd_res_deinit) struct rd_res res = { 0 };
+	_cleanup_(rd_qp_views_deinit) struct rd_qp_views views = { 0 };
 	const struct rd_sysfs fs = { .src = source };
 	struct rd_err unread = { 0 };
 	struct rd_qp_counts counts;
-	struct rd_qp_ports ports = { 0 };
-	struct rd_netstate net = { 0 };
-	struct rd_klog klog = { 0 };
-	struct rd_qp_views views;
-	struct rd_res res = { 0 };
 	int r = rd_collect_res(source, RD_WANT_ALL, NULL, &res, NULL, err);
 
-	if (!r) {
-		rd_read_meanings(&meanings, NULL, &unread);
-		rd_qp_counters_find(&meanings, &counters);
-		for (size_t d = 0; d < res.n_devs; d++)
-			rd_collect_qp_counts(source, res.devs[d].name, res.devs[d].n_ports, &counters, &counts);
-		rd_collect_neighs(&fs, &net);
-		rd_collect_qp_ports(source, &res, true, &ports);
-		rd_collect_qp_rates(source, &res, &ports);
-		rd_qp_views_init(&views, &res);
-		read_peers(source, &views, NULL, &res);
-		read_states(source, &views, 0, &res);
-		rd_qp_views_deinit(&views);
-		rd_collect_failed_starts(source, &res);
-		read_libraries(source, &res);
-		rd_collect_klog(source, &klog, NULL);
-	}
-	rd_qp_ports_deinit(&ports);
-	rd_netstate_deinit(&net);
-	rd_klog_deinit(&klog);
-	rd_res_deinit(&res);
-	return r;
+	if (r)
+		return r;
+	rd_read_meanings(&meanings, NULL, &unread);
+	rd_qp_counters_find(&meanings, &counters);
+	for (size_t d = 0; d < res.n_devs; d++)
+		rd_collect_qp_counts(source, res.devs[d].name, res.devs[d].n_ports, &counters, &counts);
+	rd_collect_neighs(&fs, &net);
+	rd_collect_qp_ports(source, &res, true, &ports);
+	rd_collect_qp_rates(source, &res, &ports);
+	rd_qp_views_init(&views, &res);
+	read_peers(source, &views, NULL, &res);
+	read_states(source, &views, 0, &res);
+	rd_collect_failed_starts(source, &res);
+	read_libraries(source, &res);
+	rd_collect_klog(source, &klog, NULL);
+	return 0;
 }

@@ -45,14 +45,12 @@ static bool matches(const struct rd_qp_filter *filter, const struct rd_qp_event 
 	};
 	const struct rd_qp_views views = { .res = &res, .v = &view };
 
-	qp.lqpn.v = ev->lqpn.v;
-	qp.lqpn.known = ev->lqpn.known;
-	qp.type.v = ev->type.v;
-	qp.type.known = ev->type.known;
-	qp.state.v = ev->state.known == RD_OK ? ev->state.v : ev->before.v;
-	qp.state.known = ev->state.known == RD_OK ? RD_OK : ev->before.known;
-	qp.rqpn.v = ev->seen.dest_qpn.v;
-	qp.rqpn.known = ev->seen.dest_qpn.known;
+	RD_COPY(qp.lqpn, ev->lqpn);
+	RD_COPY(qp.type, ev->type);
+	RD_COPY(qp.state, ev->before);
+	if (ev->state.known == RD_OK)
+		RD_SET(qp.state, ev->state.v);
+	RD_COPY(qp.rqpn, ev->seen.dest_qpn);
 	memcpy(link.gid, ev->seen.dgid, sizeof(link.gid));
 	if (ev->pid)
 		RD_SET(qp.owner.pid, ev->pid);
@@ -226,7 +224,7 @@ static void note_errors(struct run *run)
 static int finish(struct run *run, struct rd_err *err)
 {
 	const struct rd_session_info *info = rd_session_info(run->rec.session);
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	int r = rd_session_totals(run->rec.session, &run->sum.totals, err);
 
 	if (!r)
@@ -242,13 +240,9 @@ static int finish(struct run *run, struct rd_err *err)
 	for (size_t i = 0; i < run->rec.notes.n; i++)
 		rd_errlist_add(&report.errors, &run->rec.notes.v[i]);
 	if (run->ctx->globals.json)
-		r = rd_output_print(run->ctx, &report);
-	else
-		r = report.status;
-	rd_report_deinit(&report);
-	if (r >= 0 && !run->ctx->globals.json)
-		print_totals(run);
-	return r;
+		return rd_output_print(run->ctx, &report);
+	print_totals(run);
+	return report.status;
 }
 
 static void print_start(const struct run *run)

@@ -95,9 +95,6 @@ void qp_warn_errors(const struct rd_ctx *ctx, const struct qp_sample *sample);
 /* --live: returns the exit code. */
 int qp_live(struct rd_ctx *ctx);
 
-/* --failover: returns the exit code. */
-int qp_failover(struct rd_ctx *ctx);
-
 /* --trace: returns the exit code. */
 int qp_record_events(struct rd_ctx *ctx);
 
