@@ -275,12 +275,8 @@ static void take_cm_id(const struct nlattr *const *attrs, int dev, struct rd_res
 		return;
 	cm_id = RD_ADD(res->cm_ids, res->n_cm_ids, res->cap_cm_ids);
 	*cm_id = (struct rd_cm_id){ .dev = dev, .proc = -1 };
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_PORT_INDEX, cm_id->port);
 	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_LQPN, cm_id->lqpn);
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_CM_IDN, cm_id->id);
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_PS, cm_id->ps);
 	TAKE_U8(attrs, RDMA_NLDEV_ATTR_RES_STATE, cm_id->state);
-	TAKE_U8(attrs, RDMA_NLDEV_ATTR_RES_TYPE, cm_id->type);
 	take_sockaddr(attrs[RDMA_NLDEV_ATTR_RES_SRC_ADDR], &cm_id->src);
 	take_sockaddr(attrs[RDMA_NLDEV_ATTR_RES_DST_ADDR], &cm_id->dst);
 	take_owner(attrs, &cm_id->owner);
@@ -297,12 +293,6 @@ static void take_object(const struct nlattr *const *attrs, enum rd_res_kind kind
 	*object = (struct rd_res_object){ .dev = dev, .kind = kind, .proc = -1 };
 	TAKE_U32(attrs, places[kind].id, object->id);
 	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_PDN, object->pdn);
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_CTXN, object->ctxn);
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_CQN, object->cqn);
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_CQE, object->cqe);
-	TAKE_U64(attrs, RDMA_NLDEV_ATTR_RES_USECNT, object->users);
-	TAKE_U64(attrs, RDMA_NLDEV_ATTR_RES_MRLEN, object->length);
-	TAKE_U8(attrs, RDMA_NLDEV_ATTR_RES_TYPE, object->type);
 	take_owner(attrs, &object->owner);
 }
 

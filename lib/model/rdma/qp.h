@@ -183,9 +183,8 @@ enum rd_driver {
 /* An rdma_cm connection. */
 struct rd_cm_id {
 	int dev; /* -1: not bound to a device */
-	RD_FIELD(uint32_t) port, lqpn, id;
-	RD_FIELD(uint32_t) ps; /* port space: 0x0106 TCP, 0x0111 UDP, 0x013f IB, 0x0002 IPoIB */
-	RD_FIELD(uint8_t) state, type;
+	RD_FIELD(uint32_t) lqpn;
+	RD_FIELD(uint8_t) state;
 	struct rd_sockaddr {
 		uint16_t family; /* AF_INET, AF_INET6, RD_AF_IB; 0: none */
 		uint16_t port;	 /* of UDP or TCP, host byte order */
@@ -200,11 +199,7 @@ struct rd_res_object {
 	int dev;
 	enum rd_res_kind kind;
 	RD_FIELD(uint32_t) id; /* its number: pdn, ctxn, mrn, cqn, srqn */
-	RD_FIELD(uint32_t) pdn, ctxn, cqn;
-	RD_FIELD(uint64_t) users;  /* of a PD or CQ */
-	RD_FIELD(uint64_t) length; /* of an MR, bytes */
-	RD_FIELD(uint32_t) cqe;
-	RD_FIELD(uint8_t) type; /* of an SRQ: 0 BASIC, 1 XRC, 2 TM */
+	RD_FIELD(uint32_t) pdn;
 	struct rd_owner owner;
 	int proc;
 };
