@@ -7,7 +7,6 @@
 #include "analyse/compare/profile.h"
 #include "analyse/env/envcheck.h"
 #include "analyse/nicmap/nicmap.h"
-#include "analyse/qp/qp-track.h"
 #include "analyse/qp/qp.h"
 #include "analyse/shared/symmetry.h"
 #include "base/text.h"

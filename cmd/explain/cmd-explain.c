@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyse/explain/forms.h"
 #include "analyse/explain/log.h"
 #include "base/fix.h"
 #include "cmd/checks/checks.h"

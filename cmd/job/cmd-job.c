@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "analyse/job/job.h"
-#include "analyse/qp/qp-filter.h"
 #include "analyse/qp/qp.h"
 #include "base/no-rdma.h"
 #include "base/number.h"

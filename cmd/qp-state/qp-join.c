@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "analyse/join/join.h"
-#include "analyse/qp/qp-track.h"
 #include "analyse/qp/qp.h"
 #include "base/memory.h"
 #include "base/siphash.h"

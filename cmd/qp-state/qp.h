@@ -3,8 +3,6 @@
 #ifndef RD_CMD_QP_H
 #define RD_CMD_QP_H
 
-#include "analyse/qp/qp-filter.h"
-#include "analyse/qp/qp-track.h"
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 #include "analyse/shared/meaning.h"

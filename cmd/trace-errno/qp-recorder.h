@@ -3,7 +3,7 @@
 #ifndef RD_CMD_QP_RECORDER_H
 #define RD_CMD_QP_RECORDER_H
 
-#include "analyse/qp/qp-track.h"
+#include "analyse/qp/qp.h"
 #include "cmd/cmd.h"
 #include "model/rdma/qp.h"
 #include "trace/attach/session.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fuzz.h"
 
-#include "analyse/explain/forms.h"
 #include "analyse/explain/log.h"
 #include "diagnose/explain/log-join.h"
 

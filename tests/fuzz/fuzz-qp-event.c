@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fuzz.h"
 
-#include "analyse/qp/qp-track.h"
+#include "analyse/qp/qp.h"
 #include "collect/rdma/qp-event.h"
 #include "render/render.h"
 #include "report/qp/report-qp.h"

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyse/qp/qp-filter.h"
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 

@@ -2,7 +2,7 @@
 /* What a running recorder keeps: its map, decoded and joined with the list of the kernel. */
 #include "unit.h"
 
-#include "analyse/qp/qp-track.h"
+#include "analyse/qp/qp.h"
 #include "collect/rdma/qp-event.h"
 #include "source/redact/redact.h"
 

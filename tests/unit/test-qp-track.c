@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "analyse/qp/qp-track.h"
+#include "analyse/qp/qp.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 
 #include <sys/socket.h>
 
-#include "analyse/qp/qp-track.h"
 #include "analyse/qp/qp.h"
 
 struct ports {

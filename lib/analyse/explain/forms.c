@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/explain/forms.h"
+#include "analyse/explain/log.h"
 
 #include <ctype.h>
 #include <errno.h>

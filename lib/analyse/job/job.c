@@ -710,12 +710,6 @@ static enum rd_job_verdict decide(const struct rd_job_view *view, const struct t
 	return view->proc->segments.n > 0 || sockets->local_bytes >= BULK ? RD_JOB_HOST : RD_JOB_IDLE;
 }
 
-/* "1.2 GiB", "3 MiB" */
-static char *amount_text(uint64_t bytes)
-{
-	return bytes >> 30 ? rd_text("%.1f GiB", (double)bytes / (1 << 30)) : rd_text("%" PRIu64 " MiB", bytes >> 20);
-}
-
 static char *qps_text(const struct rd_job_view *view, const struct traffic *traffic)
 {
 	struct rd_buf text = { 0 };
@@ -754,8 +748,10 @@ static const char *unknown_text(const struct rd_job_view *view, const struct tra
 
 static void add_reason(struct rd_job_view *view, const struct traffic *traffic)
 {
-	_cleanup_free_ char *amount = amount_text(view->sockets.bytes), *qps = qps_text(view, traffic),
-			    *usable = usable_text(view), *what = NULL;
+	uint64_t bytes = view->sockets.bytes;
+	_cleanup_free_ char *amount = bytes >> 30 ? rd_text("%.1f GiB", (double)bytes / (1 << 30)) :
+						    rd_text("%" PRIu64 " MiB", bytes >> 20);
+	_cleanup_free_ char *qps = qps_text(view, traffic), *usable = usable_text(view), *what = NULL;
 	const struct rd_finding *obstacle = view->obstacle;
 
 	switch (view->verdict) {

@@ -47,11 +47,6 @@ struct rd_join_found {
 	bool by_owner; /* the peer's GID or address is known */
 };
 
-static bool is_done(const struct rd_join_state *state, uint32_t qp)
-{
-	return state->done[qp / 8] >> qp % 8 & 1;
-}
-
 static void set_done(struct rd_join_state *state, uint32_t qp)
 {
 	state->done[qp / 8] |= (uint8_t)(1 << qp % 8);
@@ -787,7 +782,7 @@ void rd_join_match(struct rd_join *join, struct rd_join_pairs *ret)
 	*ret = (struct rd_join_pairs){ 0 };
 	build(&state);
 	for (size_t i = 0; i < join->n_qps; i++)
-		if (join->qps[i].names != RD_JOIN_NAMES_NOTHING && !is_done(&state, (uint32_t)i))
+		if (join->qps[i].names != RD_JOIN_NAMES_NOTHING && !(state.done[i / 8] >> i % 8 & 1))
 			judge_qp(&state, (uint32_t)i);
 	RD_FREE(state.numbers.v, state.claims.v, state.loose.v, state.links.v, state.done);
 }

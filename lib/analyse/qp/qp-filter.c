@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/qp/qp-filter.h"
+#include "analyse/qp/qp.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analyse/qp/qp.h"
 #include "base/number.h"
 
 #define UNKNOWN_BIT 31

@@ -270,7 +270,7 @@ void rd_res_count_holders(const struct rd_res *res, struct rd_res_holders *ret)
 	if (!ret->n)
 		return;
 	/* Those of one owner become one. */
-	qsort(ret->v, ret->n, sizeof(*ret->v), compare_owners);
+	rd_sort(ret->v, ret->n, sizeof(*ret->v), compare_owners);
 	for (size_t i = 1; i < ret->n; i++) {
 		if (compare_owners(&ret->v[n], &ret->v[i]) != 0) {
 			ret->v[++n] = ret->v[i];
@@ -280,5 +280,5 @@ void rd_res_count_holders(const struct rd_res *res, struct rd_res_holders *ret)
 			ret->v[n].held[kind] += ret->v[i].held[kind];
 	}
 	ret->n = n + 1;
-	qsort(ret->v, ret->n, sizeof(*ret->v), compare_holders);
+	rd_sort(ret->v, ret->n, sizeof(*ret->v), compare_holders);
 }

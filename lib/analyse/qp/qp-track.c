@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Queue pairs over time: from samples, from events, and from what the recorder of another process keeps. */
-#include "analyse/qp/qp-track.h"
+#include "analyse/qp/qp.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/qp/qp.h"
 #include "base/map.h"
 #include "base/memory.h"
 

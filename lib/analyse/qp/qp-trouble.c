@@ -244,39 +244,31 @@ void rd_qp_local_peer(const struct rd_qp_one *one, int *dev, size_t *at)
 
 static void find_peer_trouble(const struct rd_qp_one *one, struct trouble *ret)
 {
+	const struct rd_res *res = one->j->res;
+	_cleanup_free_ char *what = NULL;
 	const struct rd_qp *peer;
-	uint32_t number;
-	const char *name;
 	size_t at;
 	int dev;
 
 	rd_qp_local_peer(one, &dev, &at);
 	if (dev < 0)
 		return;
-	number = one->qp->rqpn.v;
-	name = one->j->res->devs[dev].name;
-	if (at == one->j->res->n_qps) {
-		if (rd_res_lists_all(&one->j->res->devs[dev], RD_RES_QP) &&
-		    !rd_res_dev_hides_qps(&one->j->res->devs[dev]))
-			add_trouble(ret, true, RD_QP_DO_GONE, "its remote QP %u of %s, on this host, no longer exists",
-				    number, name);
-		return;
+	what = rd_text("QP %u of %s, on this host,", one->qp->rqpn.v, res->devs[dev].name);
+	peer = &res->qps[at];
+	if (at == res->n_qps) {
+		if (rd_res_lists_all(&res->devs[dev], RD_RES_QP) && !rd_res_dev_hides_qps(&res->devs[dev]))
+			add_trouble(ret, true, RD_QP_DO_GONE, "its remote %s no longer exists", what);
+	} else if (rd_qp_has_failed(peer)) {
+		add_trouble(ret, true, RD_QP_DO_FAILED, "its remote %s is in %s", what, rd_qp_state_name(peer->state.v));
+	} else if (peer->state.known == RD_OK && peer->state.v < RD_QPS_RTR) {
+		add_trouble(ret, false, RD_QP_DO_FAILED, "its remote %s is in %s, not connected", what,
+			    rd_qp_state_name(peer->state.v));
+	} else if (peer->state.known == RD_OK && rd_qp_is_connected_type(peer) && peer->rqpn.known == RD_OK &&
+		   one->qp->lqpn.known == RD_OK && one->qp->type.v != RD_QPT_XRC_INI &&
+		   one->qp->type.v != RD_QPT_XRC_TGT && peer->rqpn.v != one->qp->lqpn.v) {
+		add_trouble(ret, true, RD_QP_DO_GONE, "its remote QP no longer exists: %s is connected to QP %u", what,
+			    peer->rqpn.v);
 	}
-	peer = &one->j->res->qps[at];
-	if (peer->state.known != RD_OK)
-		return;
-	if (rd_qp_has_failed(peer))
-		return add_trouble(ret, true, RD_QP_DO_FAILED, "its remote QP %u of %s, on this host, is in %s", number,
-				   name, rd_qp_state_name(peer->state.v));
-	if (peer->state.v == RD_QPS_RESET || peer->state.v == RD_QPS_INIT)
-		return add_trouble(ret, false, RD_QP_DO_FAILED,
-				   "its remote QP %u of %s, on this host, is in %s, not connected", number, name,
-				   rd_qp_state_name(peer->state.v));
-	if (rd_qp_is_connected_type(peer) && peer->rqpn.known == RD_OK && one->qp->lqpn.known == RD_OK &&
-	    one->qp->type.v != RD_QPT_XRC_INI && one->qp->type.v != RD_QPT_XRC_TGT && peer->rqpn.v != one->qp->lqpn.v)
-		add_trouble(ret, true, RD_QP_DO_GONE,
-			    "its remote QP no longer exists: QP %u of %s, on this host, is connected to QP %u", number,
-			    name, peer->rqpn.v);
 }
 
 /* Whether packets of the queue pair may leave through this interface: that of its source GID, if that is known, else of any GID of its

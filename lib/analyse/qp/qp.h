@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Conclusions from the kernel's RDMA resource tracking: connections, peers, missing entries, resources that run out. */
+/* Conclusions from the kernel's RDMA resource tracking: connections, peers, missing entries, resources that run out; selection, time,
+ * groups, timeouts and spread of queue pairs. */
 #ifndef RD_ANALYSE_QP_H
 #define RD_ANALYSE_QP_H
 
+#include "base/err.h"
 #include "model/rdma/qp-view.h"
 #include "model/shared/finding.h"
 
@@ -40,6 +42,89 @@ bool rd_res_dev_is_rxe(const struct rd_res_dev *dev);
 /* Findings about entries missing from the list (other namespaces, dumps that ended early, devices that did not respond) and,
  * from the summary, about resources that are nearly exhausted. */
 void rd_res_findings(const struct rd_res *res, struct rd_findings *findings);
+
+/* Selection (qp-filter.c). */
+
+#define RD_QP_FILTER_MAX 64 /* numbers in a list */
+
+/* A set of states or types: a bit for each, and one for "unknown". */
+struct rd_qp_kinds {
+	uint32_t bits; /* 0: all */
+	bool negated;
+};
+
+struct rd_qp_numbers {
+	uint32_t v[RD_QP_FILTER_MAX];
+	size_t n; /* 0: all */
+};
+
+/* The caller owns the text, which must stay in place. */
+struct rd_qp_filter {
+	const char *devices; /* names, separated by commas; NULL: all */
+	const char *comm;    /* a shell pattern, as is `job` */
+	const char *job;     /* "slurm:42" includes its steps */
+	struct rd_qp_kinds states, types;
+	struct rd_qp_numbers pids, lqpns, rqpns;
+	bool has_peer;
+	uint8_t peer[16]; /* a GID; an IPv4 address as ::ffff:a.b.c.d */
+};
+
+/*
+ * Parses the argument of an option: "device", "pid", "comm", "job", "state", "type", "lqpn", "rqpn", "peer". Lists are separated
+ * by commas; a leading ! or ^ negates states and types; numbers with 0x are hexadecimal. -EINVAL with `err` filled.
+ */
+int rd_qp_filter_set(struct rd_qp_filter *filter, const char *option, const char *arg, struct rd_err *err);
+
+/* Whether queue pair `i` matches. An unknown field matches only negated sets. */
+bool rd_qp_filter_matches(const struct rd_qp_filter *filter, const struct rd_qp_views *views, size_t i);
+
+/* Whether a job (NULL: none) matches a shell pattern. A step is part of its job: "slurm:42.0" of "slurm:42". */
+bool rd_qp_job_matches(const char *pattern, const char *job);
+
+/*
+ * Adds an error (ENOENT) for each number of --lqpn that the kernel lists on none of the selected devices, whatever the other
+ * filters select, and copies the last one to `err`. Both may be NULL. Returns how many are not listed.
+ */
+size_t rd_qp_filter_missing(const struct rd_qp_filter *filter, const struct rd_res *res, struct rd_errlist *errors,
+			    struct rd_err *err);
+
+/*
+ * Queue pairs over time (qp-track.c): changes between two samples, and events recorded in between. How long each queue pair has been in its
+ * state, and how well that is known:
+ *   exact      the transition was recorded: a modify_qp call, the creation, or an event that reports the failure
+ *   interval   two samples differ, and no transition was recorded (the device changed the state, or no recorder ran)
+ *   at_least   it was in this state in the first sample
+ * A reused number is detected by device, process, PD and type; a queue pair that was reconnected between two samples by the
+ * number of its remote QP.
+ */
+
+struct rd_qp_track;
+
+struct rd_qp_track *rd_qp_track_create(void);
+void rd_qp_track_destroy(struct rd_qp_track *track);
+
+/* Takes a sample of all queue pairs, read between `began_ns` and `mono_ns` (CLOCK_MONOTONIC). Fills the past of each view; drops
+ * queue pairs that no longer exist. Tracks at most 2^18 queue pairs. */
+void rd_qp_track_sample(struct rd_qp_track *track, struct rd_qp_views *views, uint64_t began_ns, uint64_t mono_ns);
+
+/* The same for a sample that no other follows: keeps nothing. */
+void rd_qp_track_last(struct rd_qp_track *track, struct rd_qp_views *views, uint64_t began_ns, uint64_t mono_ns);
+
+/* Keeps the causes of failures, which later samples cannot determine. */
+void rd_qp_track_keep(struct rd_qp_track *track, const struct rd_qp_views *views);
+
+/* Takes an event, in chronological order. Fills `before` if the caller did not set it, and the time spent in that state. */
+void rd_qp_track_event(struct rd_qp_track *track, struct rd_qp_event *event);
+
+/* Whether a queue pair is in ERR after this event (enum ib_event_type). */
+bool rd_qp_event_fails(uint32_t code);
+
+/*
+ * Fills the past of each view where nothing better is known: attributes, exact age, last errno and event. `now_ns`
+ * (CLOCK_MONOTONIC): when the sample ended; 0: no ages. An entry that contradicts the list (another type, process, remote QP or state)
+ * is of an earlier queue pair with this number, or outdated, and is not used.
+ */
+void rd_qp_apply_recorded(struct rd_qp_views *views, uint64_t now_ns);
 
 /* Groups and owners (qp-groups.c). */
 
