@@ -352,13 +352,6 @@ static void find_path_trouble(const struct rd_qp_one *one, struct trouble *ret)
 			    attrs.path_mtu.v, more->mtu.v, one->j->res->ports[more->at].netdev ?: "its interface");
 }
 
-/* With packets, nothing but counters can speak against it. Those that UC sends prove nothing: it waits for no ACK. */
-static bool has_progress(const struct rd_qp_one *one)
-{
-	return rd_qp_is_moving(one->j, one->qp, one->past) &&
-	       (rd_qp_can_retransmit(one->qp) || one->qp->state.v == RD_QPS_RTR);
-}
-
 /* In ARMED, packets may flow. In INIT, InfiniBand discards all but those of management (IBTA vol. 1, 7.2.7); iWARP reports INIT for an
  * interface without an IPv4 address. */
 static bool discards_packets(const struct rd_res *res, const struct rd_qp_port *more)
@@ -458,7 +451,8 @@ void rd_qp_judge_trouble(const struct rd_qp_one *one)
 		return judge_datagrams(one);
 	if (!rd_qp_is_connected_type(qp) || kind == RD_QPV_FLUSHED || qp->state.v == RD_QPS_RESET)
 		return;
-	if (has_progress(one))
+	/* With packets, nothing but counters can speak against it. Those that UC sends prove nothing: it waits for no ACK. */
+	if (rd_qp_is_moving(one->j, qp, one->past) && (rd_qp_can_retransmit(qp) || qp->state.v == RD_QPS_RTR))
 		return judge_moving(one);
 	find_port_trouble(one, &found);
 	find_gid_trouble(one, &found);
