@@ -111,7 +111,7 @@ static struct rd_finding made(const char *id, enum rd_severity severity, char *o
 	};
 }
 
-static void add(struct rd_findings *can, const char *subject, struct rd_finding finding)
+static void add_result(struct rd_findings *can, const char *subject, struct rd_finding finding)
 {
 	finding.subject = rd_dup(subject);
 	rd_finding_add(can, &finding);
@@ -362,7 +362,7 @@ static void judge_devices(const struct rd_job_input *in, struct rd_job_view *vie
 
 		usable += finding.severity == RD_SEV_OK;
 		unknown += finding.severity == RD_SEV_UNKNOWN;
-		add(&view->can, uverbs->ibdev ? uverbs->ibdev : uverbs->name, finding);
+		add_result(&view->can, uverbs->ibdev ? uverbs->ibdev : uverbs->name, finding);
 	}
 	/* A container is given some of the devices that sysfs shows. */
 	for (size_t i = 0; i < view->can.n && (usable || unknown); i++)
@@ -371,10 +371,10 @@ static void judge_devices(const struct rd_job_input *in, struct rd_job_view *vie
 	if (usable || (in->kernel->known && !unknown))
 		RD_SET(view->able, usable > 0);
 	if (in->kernel->n == 0)
-		add(&view->can, "host",
-		    in->kernel->known ? made("job-device", RD_SEV_CRITICAL, rd_dup("no RDMA device"), NULL) :
-					made("job-device", RD_SEV_UNKNOWN,
-					     rd_dup("/sys/class/infiniband_verbs could not be read"), NULL));
+		add_result(&view->can, "host",
+			   in->kernel->known ? made("job-device", RD_SEV_CRITICAL, rd_dup("no RDMA device"), NULL) :
+					       made("job-device", RD_SEV_UNKNOWN,
+						    rd_dup("/sys/class/infiniband_verbs could not be read"), NULL));
 }
 
 static char *size_text(uint64_t bytes)
@@ -390,17 +390,18 @@ static void judge_memlock(const struct rd_job_proc *proc, struct rd_findings *ca
 	bool full = locked && proc->locked.v >= proc->memlock.v / 10 * 9;
 
 	if (proc->memlock.known != RD_OK || (proc->ipc_lock.known != RD_OK && proc->memlock.v != RD_UNLIMITED))
-		add(can, "locked memory",
-		    made("job-memlock", RD_SEV_UNKNOWN, rd_dup("limit or capabilities not readable"), NULL));
+		add_result(can, "locked memory",
+			   made("job-memlock", RD_SEV_UNKNOWN, rd_dup("limit or capabilities not readable"), NULL));
 	else if (free_of_it || proc->memlock.v == RD_UNLIMITED)
-		add(can, "locked memory", made("job-memlock", RD_SEV_OK, NULL, NULL));
+		add_result(can, "locked memory", made("job-memlock", RD_SEV_OK, NULL, NULL));
 	else
-		add(can, "locked memory",
-		    made("job-memlock", full || proc->memlock.v <= MEMLOCK_NONE ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-			 rd_text("limit %s%s%s, and CAP_IPC_LOCK is not effective%s", limit, locked ? ", locked " : "",
-				 locked ? locked : "",
-				 proc->memlock.v <= MEMLOCK_FEW ? "" : "; large buffers do not fit"),
-			 "unlimited"));
+		add_result(can, "locked memory",
+			   made("job-memlock",
+				full || proc->memlock.v <= MEMLOCK_NONE ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+				rd_text("limit %s%s%s, and CAP_IPC_LOCK is not effective%s", limit,
+					locked ? ", locked " : "", locked ? locked : "",
+					proc->memlock.v <= MEMLOCK_FEW ? "" : "; large buffers do not fit"),
+				"unlimited"));
 }
 
 static void judge_limits(const struct rd_job_proc *proc, struct rd_findings *can)
@@ -408,10 +409,10 @@ static void judge_limits(const struct rd_job_proc *proc, struct rd_findings *can
 	if (proc->fds.known == RD_OK && proc->nofile.known == RD_OK) {
 		bool full = proc->fds.v * 10 >= proc->nofile.v / 10 * 90 && proc->nofile.v != RD_UNLIMITED;
 
-		add(can, "open files",
-		    made("job-nofile", full ? RD_SEV_CRITICAL : RD_SEV_OK,
-			 rd_text("%" PRIu64 " open, limit %" PRIu64, proc->fds.v, proc->nofile.v),
-			 full ? "well above the number of open files" : NULL));
+		add_result(can, "open files",
+			   made("job-nofile", full ? RD_SEV_CRITICAL : RD_SEV_OK,
+				rd_text("%" PRIu64 " open, limit %" PRIu64, proc->fds.v, proc->nofile.v),
+				full ? "well above the number of open files" : NULL));
 	}
 	for (size_t i = 0; i < proc->n_limits; i++) {
 		const struct rd_job_limit *limit = &proc->limits[i];
@@ -419,9 +420,9 @@ static void judge_limits(const struct rd_job_proc *proc, struct rd_findings *can
 
 		if (limit->now < limit->max / 10 * 9 || (limit->max == 0 && !rdma))
 			continue;
-		add(can, limit->name,
-		    made("job-cgroup", rdma && limit->now >= limit->max ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-			 rd_text("%" PRIu64 " of %" PRIu64 " in use", limit->now, limit->max), "room"));
+		add_result(can, limit->name,
+			   made("job-cgroup", rdma && limit->now >= limit->max ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+				rd_text("%" PRIu64 " of %" PRIu64 " in use", limit->now, limit->max), "room"));
 	}
 }
 
@@ -430,29 +431,31 @@ static void judge_rest(const struct rd_job_input *in, const struct rd_job_proc *
 	const struct rd_job_node *cm = find_node(proc, "rdma_cm");
 
 	if (cm && !cm->there && !cm->unknown && in->kernel->n > 0)
-		add(can, "rdma_cm",
-		    made("job-rdma-cm", RD_SEV_NOTE,
-			 rd_dup("/dev/infiniband/rdma_cm is missing: programs that connect by librdmacm fail"), NULL));
+		add_result(can, "rdma_cm",
+			   made("job-rdma-cm", RD_SEV_NOTE,
+				rd_dup("/dev/infiniband/rdma_cm is missing: programs that connect by librdmacm fail"),
+				NULL));
 	if (proc->shm.known == RD_OK && proc->shm.v > 0 && proc->shm.v <= SHM_DEFAULT)
-		add(can, "/dev/shm",
-		    made("job-shm", RD_SEV_WARNING, size_text(proc->shm.v),
-			 "more than the 64 MiB of a container without a setting"));
+		add_result(can, "/dev/shm",
+			   made("job-shm", RD_SEV_WARNING, size_text(proc->shm.v),
+				"more than the 64 MiB of a container without a setting"));
 	if (proc->mnt_other && !proc->device_rules && rd_job_count_open(proc, "uverbs") == 0)
-		add(can, "control group",
-		    made("job-device-rules", RD_SEV_NOTE,
-			 rd_dup("its device rules (version 2) are a program that cannot be read: an open may fail with EPERM"),
-			 NULL));
+		add_result(
+			can, "control group",
+			made("job-device-rules", RD_SEV_NOTE,
+			     rd_dup("its device rules (version 2) are a program that cannot be read: an open may fail with EPERM"),
+			     NULL));
 	if (proc->seccomp)
-		add(can, "seccomp",
-		    made("job-seccomp", RD_SEV_NOTE, rd_dup("a filter is active; what it forbids cannot be read"),
-			 NULL));
+		add_result(can, "seccomp",
+			   made("job-seccomp", RD_SEV_NOTE,
+				rd_dup("a filter is active; what it forbids cannot be read"), NULL));
 	if (in->system && in->system->modules_known &&
 	    (rd_job_count_open(proc, "nvidia") || rd_job_count_open(proc, "kfd")) && !rd_gives_peermem(in->system) &&
 	    !rd_has_dmabuf(in->system))
-		add(can, "accelerator memory",
-		    made("job-gpu-memory", RD_SEV_WARNING,
-			 rd_dup("neither nvidia_peermem nor DMA-BUF: transfers are copied through host memory"),
-			 "modprobe nvidia_peermem, or the open driver with DMA-BUF"));
+		add_result(can, "accelerator memory",
+			   made("job-gpu-memory", RD_SEV_WARNING,
+				rd_dup("neither nvidia_peermem nor DMA-BUF: transfers are copied through host memory"),
+				"modprobe nvidia_peermem, or the open driver with DMA-BUF"));
 }
 
 /* Fills `can`, `able` and `obstacle`. */
