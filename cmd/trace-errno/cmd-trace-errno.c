@@ -9,6 +9,7 @@
 #include "base/no-rdma.h"
 #include "base/number.h"
 #include "report/trace/report-trace.h"
+#include "source/record/record.h"
 #include "trace.h"
 #include "trace/select/select.h"
 #include "view/view.h"
@@ -100,6 +101,8 @@ static const struct rd_opt options[] = {
 	  RD_TEXT(trace_opts, log) },
 	{ "log-size", 0, "MIB", "size of that file in MiB (64)", RD_NUMBER(trace_opts, log_size, 1, 1 << 20) },
 	{ "report", 0, "SECONDS", "interval of crash loops and counts (15)", RD_SECONDS(trace_opts, report, 1, 3600) },
+	{ "record", 0, "FILE", "also write the events, and what the causes were found with, to a bundle, for --from",
+	  "file", RD_NEEDS_OUTPUT, RD_TEXT(trace_opts, record) },
 	{ "summary", 0, NULL, "print counts at the end instead of events", RD_FLAG(trace_opts, summary) },
 	{ "duration", 0, "SECONDS", "stop tracing after this time",
 	  RD_SECONDS(trace_opts, duration, RD_ABOVE_0, SECONDS_MAX) },
@@ -143,6 +146,12 @@ static const struct rd_opt_rule rules[] = {
 	  "columns all-columns raw noheadings duration events user pid comm errno function cgroup benign stack "
 	  "user-stack deepen",
 	  "it writes all failures as JSON lines" },
+	{ RD_EXCLUDES, "record", "stack user-stack summary live list status detach-all service from",
+	  "it records the events that are shown, without stacks" },
+	{ RD_EXCLUDES, "from",
+	  "user pid comm device errno function stack user-stack live service log duration events keep-privs cgroup "
+	  "deepen list backend buffer max-hooks max-cpu run-stats max-unread status detach-all",
+	  "it shows what was recorded" },
 	{ RD_REQUIRES, "keep-privs", "user", "without it COMMAND keeps its privileges" },
 	{ RD_ONE_OF, "status detach-all list summary live service" },
 	{ RD_EXCLUDES, "live", "json columns all-columns raw noheadings events user",
@@ -273,6 +282,7 @@ extern const struct rd_cmd rd_cmd_trace_errno;
 void trace_deinit(struct trace *t)
 {
 	rd_session_destroy(t->session);
+	rd_source_closep(&t->recorder);
 	trace_child_deinit(&t->child);
 	trace_user_deinit(&t->user);
 	trace_names_destroy(t->names);
@@ -399,7 +409,7 @@ int trace_run(struct trace *t, char **argv, struct rd_err *err)
 		r = trace_names_create(t, err);
 	/* The process of the service that reads events has its own. */
 	if (!r && !t->opts->summary && !t->opts->service)
-		trace_causes_create(t, t->ctx->source);
+		trace_causes_create(t, t->opts->record ? trace_record_start(t) : t->ctx->source);
 	if (!r)
 		r = t->signals = trace_signals_open(t->opts->user != NULL, err);
 	if (r >= 0)
@@ -417,6 +427,10 @@ static int check_args(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *
 	(void)argv;
 	if (o->user && !argc)
 		return rd_err_set(err, EINVAL, "--user", "requires a COMMAND to run as '%s'", o->user);
+	if (argc && ctx->globals.from)
+		return rd_err_set(err, EINVAL, "--from", "takes no COMMAND: it shows what was recorded");
+	if (o->record && rd_record_can_save(o->record, true, err))
+		return -EINVAL;
 	if (argc && o->live)
 		return rd_err_set(err, EINVAL, "--live", "takes no COMMAND: its output would disturb the view");
 	if (argc && (o->status || o->detach_all || o->list || o->service))
@@ -447,6 +461,11 @@ static int run_trace_errno(struct rd_ctx *ctx, int argc, char **argv)
 	ctx->lines = !t.opts->summary && !t.opts->list && !t.opts->status && !t.opts->detach_all;
 	if (t.opts->status || t.opts->detach_all)
 		return trace_status(&t);
+	if (ctx->globals.from) {
+		t.facts = rd_trace_facts_create(ctx->source);
+		r = trace_replay(&t, &err);
+		return r < 0 ? rd_fail(ctx, &err) : trace_finish(&t);
+	}
 	r = t.opts->user ? trace_user_find(t.opts->user, &t.user, &err) : 0;
 	if (!r)
 		r = trace_have_rdma(ctx->source, &err);
@@ -491,7 +510,6 @@ const struct rd_cmd rd_cmd_trace_errno = {
 		    "  rdmadiag trace-errno --list --function 'ib_umem_*'\n",
 	.columns = rd_trace_event_columns,
 	.n_columns = RD_TRACE_EVENT_COLUMNS,
-	.live_only = true,
 	.metrics = true,
 	.runs_command = true,
 	.state_size = sizeof(struct trace_opts),

@@ -120,7 +120,12 @@ static const struct rd_failure *read_facts(struct trace *t, const struct rd_fail
 	least = kind->budget.credit <= KIND_CREDIT_MAX_NS / 2 ? 0 :
 		start - bare->event->at_ns < LATE_NS	      ? INT64_MIN :
 								-CREDIT_MAX_NS;
-	if (kind->budget.credit > 0 && causes->budget.credit > least) {
+	if (!t->replayed)
+		t->host = kind->budget.credit > 0 && causes->budget.credit > least ? RD_HOST_READ :
+			  kind->last_at && kind->last_key == facts && start - kind->last_at <= REUSE_NS ?
+										     RD_HOST_KEPT :
+										     RD_HOST_NOT_READ;
+	if (t->host == RD_HOST_READ) {
 		rd_failure_deinit(&kind->last);
 		kind->last.event = bare->event;
 		kind->last.set = bare->set;
@@ -135,7 +140,7 @@ static const struct rd_failure *read_facts(struct trace *t, const struct rd_fail
 			causes->budget.credit = -CREDIT_MAX_NS;
 		return &kind->last;
 	}
-	if (!kind->last_at || kind->last_key != facts || start - kind->last_at > REUSE_NS)
+	if (t->host == RD_HOST_NOT_READ)
 		return NULL;
 	kind->last.event = bare->event;
 	return &kind->last;
@@ -146,6 +151,8 @@ void trace_causes_find(struct trace *t, struct rd_event *ev)
 	_cleanup_(rd_failure_deinit) struct rd_failure bare = { .event = ev, .set = &t->set };
 	const struct rd_failure *failure;
 
+	if (!t->replayed)
+		t->host = RD_HOST_NOT_READ;
 	rd_explain_failure(&bare, &ev->why);
 	if (ev->why.id && ev->why.confidence == RD_CONFIDENCE_HIGH)
 		return;

@@ -19,7 +19,7 @@
 
 static bool enough_shown(const struct trace *t)
 {
-	return t->opts->events && t->shown >= t->opts->events;
+	return (t->opts->events && t->shown >= t->opts->events) || trace_record_full(t);
 }
 
 int trace_progress(void *arg, size_t done, size_t total)
@@ -153,11 +153,31 @@ static int print_event(struct trace *t, const struct rd_event *ev)
 	return r ? r : print(t, &out) ? -EPIPE : 0;
 }
 
+int trace_show(struct trace *t, struct rd_event *ev)
+{
+	const struct rd_globals *g = &t->ctx->globals;
+	int r = 0;
+
+	if (!t->opts->summary) {
+		if (t->recorder)
+			trace_record_next(t);
+		trace_names_explain(t, ev);
+		if (t->recorder)
+			trace_record_event(t, ev);
+		/* Only text for people is folded: in lines for programs, every event is one line. */
+		if (g->json || g->style.columns || g->style.raw || !fold(t, ev)) {
+			trace_names_complete(t, ev);
+			r = print_event(t, ev);
+		}
+	}
+	t->shown++;
+	return r;
+}
+
 static int take_event(void *arg, const void *data, size_t size)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct trace *t = arg;
-	const struct rd_globals *g = &t->ctx->globals;
 	struct rd_err err = { 0 };
 	int r;
 
@@ -171,6 +191,8 @@ static int take_event(void *arg, const void *data, size_t size)
 	}
 	if (r)
 		return r;
+	t->raw = data;
+	t->raw_size = size;
 	trace_extend_notice(t);
 	trace_names_judge(t, &ev);
 	trace_extend_below(t, &ev);
@@ -186,15 +208,7 @@ static int take_event(void *arg, const void *data, size_t size)
 		t->hidden++;
 		return 0;
 	}
-	if (!t->opts->summary) {
-		trace_names_explain(t, &ev);
-		/* Only text for people is folded: in lines for programs, every event is one line. */
-		if (g->json || g->style.columns || g->style.raw || !fold(t, &ev)) {
-			trace_names_complete(t, &ev);
-			r = print_event(t, &ev);
-		}
-	}
-	t->shown++;
+	r = trace_show(t, &ev);
 	/* Check for signals during bursts as well. */
 	return r ? r : !t->stopped && trace_signalled(t) ? -ECANCELED : 0;
 }
@@ -407,21 +421,15 @@ static void print_closing_line(const struct trace *t, const struct rd_trace_summ
 			n->missed_at_least ? "" : " exactly");
 }
 
-int trace_finish(struct trace *t)
+/* Of a trace that has ended. The caller frees *counts and *verbs. */
+static int read_summary(struct trace *t, struct rd_trace_summary *sum, struct rd_origin_count **counts,
+			struct rd_verb **verbs, struct rd_err *err)
 {
 	const struct rd_session_info *info = rd_session_info(t->session);
-	struct rd_trace_summary sum = { .seconds = (double)(t->stopped - t->started) / 1e9,
-					.functions = info->functions,
-					.benign = t->benign,
-					.early_end = t->early_end };
-	_cleanup_free_ struct rd_origin_count *counts = NULL;
-	_cleanup_free_ struct rd_verb *verbs = NULL;
-	struct rd_report report;
-	struct rd_err err = { 0 }, note = { 0 };
-	bool none, noted = false;
+	struct rd_err note = { 0 };
+	bool noted = false;
 	int r;
 
-	flush_fold(t, false);
 	if (t->early_end) {
 		rd_errlist_add(&t->notes, &t->why_early);
 		rd_warn(t->ctx, "trace ended early: %s", t->why_early.message);
@@ -431,23 +439,54 @@ int trace_finish(struct trace *t)
 		rd_errlist_add(&t->notes, &note);
 		rd_warn(t->ctx, "%" PRIu64 " invalid event records ignored", t->invalid);
 	}
-	memcpy(sum.per_backend, info->per_backend, sizeof(sum.per_backend));
+	sum->seconds = (double)(t->stopped - t->started) / 1e9;
+	sum->functions = info->functions;
+	sum->hidden = t->hidden;
+	sum->early_end = t->early_end;
+	memcpy(sum->per_backend, info->per_backend, sizeof(sum->per_backend));
+	r = rd_session_totals(t->session, &sum->totals, err);
+	if (r)
+		return r;
+	sum->benign = t->benign + sum->totals.benign;
+	/* If the limit was not enforced from the start, the note exists. */
+	for (size_t i = 0; i < t->notes.n; i++)
+		noted |= !strcmp(t->notes.v[i].object, "--max-cpu");
+	if (t->opts->max_cpu > 0 && sum->totals.run_ns.known != RD_OK && !noted) {
+		rd_err_set(&note, 0, "--max-cpu",
+			   "run statistics were off for part of the trace: the limit was enforced only in part");
+		rd_errlist_add(&t->notes, &note);
+		rd_warn(t->ctx, "%s: %s", note.object, note.message);
+	}
+	trace_counts(t, counts, verbs, &sum->n_counts);
+	sum->counts = *counts;
+	return t->recorder ? trace_record_save(t, sum, err) : 0;
+}
+
+int trace_finish(struct trace *t)
+{
+	_cleanup_free_ struct rd_origin_count *counts = NULL;
+	_cleanup_bytes_ struct rd_bytes file = { 0 };
+	_cleanup_free_ struct rd_verb *verbs = NULL;
+	struct rd_trace_summary sum = { 0 };
+	struct rd_report report;
+	struct rd_err err = { 0 };
+	bool none;
+	int r;
+
+	flush_fold(t, false);
+	/* A black box has none. */
+	if (t->replayed && rd_read_file(t->ctx->source, TRACE_SUMMARY, &file, NULL))
+		return RD_EXIT_OK;
+	r = t->replayed ? rd_trace_summary_parse(&file, &t->set, &sum, &counts, &t->notes, &err) :
+			  read_summary(t, &sum, &counts, &verbs, &err);
+	t->early_end = sum.early_end;
+	t->hidden = sum.hidden;
 	rd_output_init(t->ctx, &report);
+	/* As it is in the recording. */
+	if (t->recorded_at)
+		report.time = t->recorded_at;
 	report.status = t->early_end ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
-	r = rd_session_totals(t->session, &sum.totals, &err);
-	sum.benign += sum.totals.benign;
 	if (!r) {
-		/* If the limit was not enforced from the start, the note exists. */
-		for (size_t i = 0; i < t->notes.n; i++)
-			noted |= !strcmp(t->notes.v[i].object, "--max-cpu");
-		if (t->opts->max_cpu > 0 && sum.totals.run_ns.known != RD_OK && !noted) {
-			rd_err_set(&note, 0, "--max-cpu",
-				   "run statistics were off for part of the trace: the limit was enforced only in part");
-			rd_errlist_add(&t->notes, &note);
-			rd_warn(t->ctx, "%s: %s", note.object, note.message);
-		}
-		trace_counts(t, &counts, &verbs, &sum.n_counts);
-		sum.counts = counts;
 		rd_report_trace_summary(&report, &sum, &t->set, !t->opts->benign && !t->ctx->globals.json);
 		for (size_t i = 0; i < t->notes.n; i++)
 			rd_errlist_add(&report.errors, &t->notes.v[i]);

@@ -76,7 +76,8 @@ void trace_names_judge(struct trace *t, struct rd_event *ev)
 	rd_verb_resolve(ev, &t->set);
 	ev->benign = rd_benign_reason(ev, &t->set);
 	rd_origin_judge(ev, &t->set);
-	ev->below_modules = rd_dup_if(trace_extend_missing(t, ev));
+	if (!t->replayed)
+		ev->below_modules = rd_dup_if(trace_extend_missing(t, ev));
 	ev->origin_exact &= !ev->below_modules;
 }
 
@@ -84,7 +85,7 @@ void trace_names_explain(struct trace *t, struct rd_event *ev)
 {
 	const char *site, *own;
 
-	if (ev->benign)
+	if (ev->benign || (t->replayed && t->host == RD_HOST_JUDGED))
 		return;
 	trace_causes_find(t, ev);
 	/* A hint of the site takes precedence; those of the program are what to check where the cause is unknown. */

@@ -29,6 +29,7 @@ struct trace_opts {
 	double max_unread;	 /* seconds; 0: no limit, if the option was given */
 	const char *user, *comm, *cgroup, *device, *function;
 	bool keep_privs, benign, stack, user_stack, summary, list, status, detach_all, run_stats, deepen, live, service;
+	const char *record;	/* a bundle to write; NULL: none */
 	const char *log;	/* of --service; NULL: standard output */
 	unsigned long log_size; /* MiB; 0: 64 */
 	double report;		/* seconds; 0: 15 */
@@ -38,7 +39,6 @@ struct trace_opts {
 struct trace_names;
 struct trace_causes;
 struct trace_extend;
-struct rd_origin_count;
 struct rd_verb;
 
 /* The event shown last, to which equal ones are added: "same, x9". */
@@ -71,6 +71,15 @@ struct trace {
 	bool interrupted, headed;
 	struct trace_fold fold;
 	struct trace_causes *causes; /* NULL: no causes are shown */
+	const void *raw;	     /* the record of the event that is handled */
+	size_t raw_size;
+	enum rd_host_read host;	    /* what the cause of the latest event was found with */
+	bool replayed;		    /* from a bundle: `host` is given */
+	struct rd_source *recorder; /* of --record; NULL: nothing is recorded */
+	uint64_t recorded;	    /* events */
+	uint64_t recorded_at;	    /* CLOCK_REALTIME, ns: of the summary; 0: it is not recorded */
+	size_t recorded_functions;  /* that were hooked when the set was recorded */
+	bool record_failed;
 	struct trace_extend *extend;
 	size_t n_known;		     /* functions of the set that the hooks were prepared for */
 	enum rd_early_end early_end; /* the holder has ended the trace */
@@ -138,6 +147,20 @@ void trace_causes_create(struct trace *trace, struct rd_source *facts); /* `fact
 void trace_causes_destroy(struct trace_causes *causes);
 void trace_causes_find(struct trace *trace, struct rd_event *event); /* fills event->why */
 
+/* trace-record.c: --record. Returns the source from which causes are read, or whether no further event can be recorded. */
+struct rd_source *trace_record_start(struct trace *trace);
+bool trace_record_full(const struct trace *trace);
+void trace_record_next(struct trace *trace); /* before the cause of an event is looked for */
+void trace_record_event(struct trace *trace, const struct rd_event *event);
+int trace_record_save(struct trace *trace, const struct rd_trace_summary *summary, struct rd_err *err);
+
+/* The same: --from. Shows the events of the bundle. */
+int trace_replay(struct trace *trace, struct rd_err *err);
+
+#define TRACE_FUNCTIONS RD_SOURCE_TRACE "/functions"
+#define TRACE_EVENTS RD_SOURCE_TRACE "/events"
+#define TRACE_SUMMARY RD_SOURCE_TRACE "/summary"
+
 /* trace-extend.c: hooks that are added while the trace runs. */
 void trace_extend_create(struct trace *trace);
 void trace_extend_destroy(struct trace_extend *extend);
@@ -166,6 +189,9 @@ int trace_live(struct trace *trace, struct rd_err *err);
 
 /* The kernel's counts, with names. `verbs` keeps the text that *ret refers to; the caller frees both. */
 void trace_counts(struct trace *trace, struct rd_origin_count **ret, struct rd_verb **verbs, size_t *n);
+
+/* trace-loop.c: shows an event that was judged. -errno, -EPIPE. */
+int trace_show(struct trace *trace, struct rd_event *event);
 
 /* trace-loop.c: reads events up to the end of what there is. 1: there were some; 0: none; -errno. */
 int trace_drain(struct trace *trace, struct rd_err *err);

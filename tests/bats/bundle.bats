@@ -415,7 +415,11 @@ PY
 	run --separate-stderr "$RD" --from "$T/host" trace-errno --list
 	[ "$status" -eq 3 ]
 	[ -z "$output" ]
-	[[ ${stderr_lines[0]} == *"trace-errno requires the running kernel"* ]]
+	[[ ${stderr_lines[0]} == *"--from and --list are mutually exclusive: it shows what was recorded"* ]]
+	run --separate-stderr "$RD" --from "$T/host" trace-errno
+	[ "$status" -eq 3 ]
+	[ -z "$output" ]
+	[[ ${stderr_lines[0]} == *"has no recorded trace"* ]]
 }
 
 @test "a bundle of schema 1 is still read" {

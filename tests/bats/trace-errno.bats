@@ -155,3 +155,55 @@ no_rdma() {
 		[[ $errno == "*" || $errno =~ ^E[A-Z0-9]+$ ]] || { echo "$line"; return 1; }
 	done
 }
+
+# Recorded on 6.12 with soft-RoCE by tests/vm/cases/50-command.sh, which compares it with what was shown then.
+@test "a recorded trace is shown again, with causes that are looked for again" {
+	run bash -c '"$1" --from tests/bundles/trace-rxe.tar.zst --json trace-errno | jq -r "select(.chain and .cause_id) |
+		[.verb, .errno, .origin.function, .cause_id, .confidence] | join(\" \")"' - "$RD"
+	[ "$output" = "ibv_reg_mr EFAULT ib_umem_get memory-not-mapped high
+ibv_reg_mr EFAULT ib_umem_get memory-read-only high
+ibv_create_cq EINVAL rxe_cq_chk_attr limit-exceeded high
+ibv_create_qp EINVAL rxe_qp_chk_cap limit-exceeded high
+ibv_modify_qp EINVAL rxe_qp_from_attr qp-attribute-missing high
+ibv_modify_qp ENODATA rdma_fill_sgid_attr gid-index-unused high
+rdma_bind_addr EADDRINUSE cma_check_port.isra.0 address-in-use high
+rdma_resolve_addr ENETUNREACH addr_resolve no-route high
+ibv_reg_mr EFAULT ib_umem_get memory-not-mapped high
+ibv_reg_mr EFAULT ib_umem_get memory-not-mapped high
+ibv_reg_mr ENOMEM ib_umem_get memlock-limit high" ]
+	# The limit of the device, and the route, are not in the records: they are of the host.
+	run "$RD" --from tests/bundles/trace-rxe.tar.zst trace-errno
+	[ "$status" -eq 0 ]
+	[[ $output == *"max_cqe"* && $output == *"no route"* ]]
+	run --separate-stderr "$RD" --from tests/bundles/trace-rxe.tar.zst trace-errno --summary
+	[ "$status" -eq 0 ]
+	[[ $output == *ib_umem_get* ]]
+	# shellcheck disable=SC2154
+	[[ $stderr == *"25 events in "* ]]
+}
+
+@test "what of a recorded trace is damaged is refused" {
+	mkdir "$BATS_TEST_TMPDIR/t"
+	tar --zstd -xf tests/bundles/trace-rxe.tar.zst -C "$BATS_TEST_TMPDIR/t"
+	cd "$BATS_TEST_TMPDIR/t"
+	jq 'del(.hash, .samples[].shape, .samples[].requests[].hash)' manifest.json >m && mv m manifest.json
+	run "$RD" --from . trace-errno --json
+	[ "$status" -eq 0 ]
+	truncate -s -1 t003/root/trace-errno/events
+	run --separate-stderr "$RD" --from . trace-errno
+	[ "$status" -eq 3 ]
+	[[ ${stderr_lines[-1]} == *"an event is damaged"* ]]
+	sed -i '1s/.*/trace 1 1 2 3/' t000/root/trace-errno/functions
+	run --separate-stderr "$RD" --from . trace-errno
+	[ "$status" -eq 3 ]
+	[[ ${stderr_lines[0]} == *"written by another version"* ]]
+}
+
+@test "nothing is traced, and no filter applies, with --from" {
+	for bad in --pid=1 --live --service --duration=1 --record=x --stack --device=rxe0; do
+		run "$RD" --from tests/bundles/trace-rxe.tar.zst trace-errno "$bad"
+		[ "$status" -eq 3 ]
+	done
+	run "$RD" --from tests/bundles/trace-rxe.tar.zst trace-errno -- true
+	[ "$status" -eq 3 ]
+}

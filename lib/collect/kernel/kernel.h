@@ -3,6 +3,7 @@
 #ifndef RD_COLLECT_KERNEL_H
 #define RD_COLLECT_KERNEL_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "model/host/klog.h"
 #include "model/trace/audit.h"
@@ -121,6 +122,29 @@ int rd_trace_facts_cgroup(struct rd_trace_facts *facts, const char *path, uint64
 
 /* Writes the names of all known RDMA devices to `buf`, separated by commas; "none" if there are none. */
 void rd_trace_facts_list(struct rd_trace_facts *facts, char *buf, size_t size);
+
+/* ---- a recorded trace (RD_SOURCE_TRACE); what is read back is untrusted input */
+
+/* The modules and functions by which events are decoded and judged. */
+void rd_trace_functions_pack(const struct rd_fnset *set, struct rd_buf *out);
+/* Ends lines of `text`, a NUL-terminated file, in place. -EBADMSG: damaged, or of another version. The caller deinitialises *ret. */
+int rd_trace_functions_parse(char *text, struct rd_fnset *ret, struct rd_err *err);
+
+/* Appends an event, with its record as it came from the programs; `host` as RD_HOST_JUDGED: with its cause. */
+void rd_trace_recorded_pack(const struct rd_event *event, enum rd_host_read host, const void *data, size_t size,
+			    struct rd_buf *out);
+/*
+ * As rd_trace_event_decode, for the event at `*at`, and goes behind it. It has the time, the names and the cause that were recorded.
+ * 1: decoded; 0: `*at` is the end; -EBADMSG. event->why.id refers to the bytes.
+ */
+int rd_trace_recorded_next(struct rd_trace_facts *facts, const uint8_t **at, const uint8_t *end,
+			   const struct rd_fnset *set, struct rd_event *ret, enum rd_host_read *host,
+			   struct rd_err *err);
+
+void rd_trace_summary_pack(const struct rd_trace_summary *summary, const struct rd_errlist *notes, struct rd_buf *out);
+/* Refers to texts in `file`, which is changed. -EBADMSG. *counts, which ret->counts refers to, is freed by the caller in any case. */
+int rd_trace_summary_parse(struct rd_bytes *file, const struct rd_fnset *set, struct rd_trace_summary *ret,
+			   struct rd_origin_count **counts, struct rd_errlist *notes, struct rd_err *err);
 
 /* ---- the parts of a record */
 

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "model/shared/cause.h"
+#include "model/trace/fnset.h"
 #include "model/trace/request.h"
 
 /* ---- why it failed, with the values that show it */
@@ -264,5 +265,35 @@ enum rd_early_end {
 };
 /* NULL for RD_EARLY_END_NOT; else "holder-died", "detached", "unread", "max-cpu". */
 const char *rd_early_end_name(enum rd_early_end why);
+
+/* Failures per origin, verb, device and error. */
+struct rd_origin_count {
+	int fn;					    /* function id; -1: unknown */
+	const char *object, *method, *verb, *ibdev; /* NULL: unknown */
+	int err;				    /* negative errno */
+	uint64_t count;
+	uint64_t benign; /* part of count that is benign */
+};
+
+struct rd_trace_summary {
+	double seconds;
+	size_t per_backend[RD_BACKEND_COUNT]; /* functions */
+	size_t functions;
+	struct rd_trace_totals totals;
+	uint64_t benign, hidden; /* events that are benign; delivered ones that were not shown */
+	enum rd_early_end early_end;
+	const struct rd_origin_count *counts;
+	size_t n_counts;
+};
+
+/* ---- a recorded trace */
+
+/* What of the host the cause of an event was found with. */
+enum rd_host_read {
+	RD_HOST_NOT_READ,
+	RD_HOST_READ,	/* for this event */
+	RD_HOST_KEPT,	/* for an earlier one of its kind */
+	RD_HOST_JUDGED, /* the cause is recorded, not the host */
+};
 
 #endif

@@ -12,26 +12,6 @@
 /* A section of one row. Keeps no references to the event. */
 struct rd_section *rd_report_trace_event(const struct rd_event *event, const struct rd_fnset *set);
 
-/* Failures per origin, verb, device and error. */
-struct rd_origin_count {
-	int fn;					    /* function id; -1: unknown */
-	const char *object, *method, *verb, *ibdev; /* NULL: unknown */
-	int err;				    /* negative errno */
-	uint64_t count;
-	uint64_t benign; /* part of count that is benign */
-};
-
-struct rd_trace_summary {
-	double seconds;
-	size_t per_backend[RD_BACKEND_COUNT]; /* functions */
-	size_t functions;
-	struct rd_trace_totals totals;
-	uint64_t benign; /* delivered events that are benign */
-	enum rd_early_end early_end;
-	const struct rd_origin_count *counts;
-	size_t n_counts;
-};
-
 /* Adds the scalars and by_origin, highest count first; rows that look the same are merged. `hide_benign` omits rows in which
  * all events are benign. */
 void rd_report_trace_summary(struct rd_report *report, const struct rd_trace_summary *summary,

@@ -196,6 +196,7 @@ struct record {
 	struct rd_record_sample now; /* the current sample */
 	struct rd_record_sample before;
 	struct rd_recording done;
+	size_t size;	       /* of `done` */
 	struct rd_buf mad_log; /* responses of the open recorded port … */
 	uint32_t mad_node;     /* … and their node; 0: none yet */
 };
@@ -532,6 +533,13 @@ int rd_source_record_next(struct rd_source *src, struct rd_err *err)
 		return rd_err_set(err, -r, "recording", "cannot add another sample");
 	begin_sample(record_of(src));
 	return 0;
+}
+
+int rd_source_record_file(struct rd_source *src, const char *path, const void *data, size_t size, struct rd_err *err)
+{
+	const struct rd_bytes bytes = { (uint8_t *)data, size };
+
+	return keep_file(record_of(src), path, 0, &bytes, err);
 }
 
 int rd_source_record_take(struct rd_source *src, struct rd_recording *ret, struct rd_err *err)

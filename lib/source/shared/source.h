@@ -236,6 +236,12 @@ struct rd_source_map {
 #define RD_SOURCE_JOB "/job"
 
 /*
+ * A trace of failed calls that was recorded (collect/kernel/kernel.h): the functions that were known in a sample, the events of that
+ * sample, and, in the last one, the summary. Files of recordings only: a live host has none of them.
+ */
+#define RD_SOURCE_TRACE "/trace-errno"
+
+/*
  * A source that reads `inner` (which the caller keeps, open as long) and notes the reads that failed without a reply in the sense
  * of rd_could_not_look(), in order: path ("netlink rdma, request 5121" for a netlink request) and errno. No events and no management
  * datagrams. The caller owns `failed`.
@@ -257,6 +263,9 @@ int rd_source_bundle_next(struct rd_source *src, struct rd_err *err);
  */
 struct rd_source *rd_source_record_open(struct rd_source *inner);
 int rd_source_record_next(struct rd_source *src, struct rd_err *err);
+
+/* Adds a file to the current sample, which then is read from there. */
+int rd_source_record_file(struct rd_source *src, const char *path, const void *data, size_t size, struct rd_err *err);
 
 /* For walking over netlink messages: the length of the complete message at `at` of `size` bytes; 0: truncated, or an invalid
  * length. */

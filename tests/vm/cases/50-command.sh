@@ -48,6 +48,35 @@ test_what_cannot_work() {
 	refused 4194303 --pid 4194303
 }
 
+# Failures of which the causes need the limits of the device, its GIDs, addresses, routes and neighbours, other ids, control groups,
+# memory; and one that is benign.
+all_kinds() {
+	local kind
+	for kind in reg-mr-unmapped reg-mr-readonly create-cq-limit create-qp-limit modify-qp-missing-attr modify-qp-rtr-empty-gid \
+		rdma-bind-in-use rdma-resolve-nowhere rdma-disconnect-idle twin-enodata-query write2 reg-mr-unmapped; do
+		"$FAIL" $kind --dev "$RXE0" >"$W/said" || :
+	done
+	"$FAIL" reg-mr-memlock --dev "$RXE0" --uid 65534 >"$W/said" || :
+}
+
+# What --record wrote is shown again without this kernel, byte for byte: as JSON lines, and as text, of which equal events are folded.
+test_recorded_is_replayed() {
+	local out=$W/recorded.tar.zst but='s/,"\(source":"[a-z]*\|read_at":"[^"]*\)"//g'
+	export -f all_kinds
+	export W
+	# shellcheck disable=SC2046 # words
+	"$R" trace-errno --json $(fast) --benign --record "$out" -- bash -c all_kinds >"$W/live.json" 2>"$W/live.err" || :
+	cp "$out" "$W/live.json" "$RD_VM_OUT"
+	true_of "$W/live.json" '([.[] | select(.cause_id?)] | length) >= 8 and (.[-1] | .functions > 100 and .events >= 12)'
+	"$R" --from "$out" trace-errno --json >"$W/again.json"
+	grep -q '"source":"bundle"' "$W/again.json"
+	diff <(sed "$but" "$W/live.json") <(sed "$but" "$W/again.json")
+	# shellcheck disable=SC2046 # words
+	"$R" trace-errno $(fast) --record "$out" -- bash -c all_kinds >"$W/live.txt" 2>"$W/live.err" || :
+	grep -q RLIMIT_MEMLOCK "$W/live.txt"
+	"$R" --from "$out" trace-errno 2>/dev/null | diff "$W/live.txt" -
+}
+
 # At any limit: an end at once that names the limit, or a trace.
 test_too_few_file_descriptors() {
 	only 6.12
