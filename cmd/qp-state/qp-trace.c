@@ -11,6 +11,7 @@
 
 #include "cmd/trace-errno/qp-recorder.h"
 #include "cmd/trace-errno/trace.h"
+#include "collect/rdma/qp-event.h"
 #include "qp.h"
 #include "render/render.h"
 #include "report/qp/report-qp.h"
@@ -262,6 +263,31 @@ static void print_start(const struct run *run)
 				   rd_backend_name(run->rec.set.fns[i].backend));
 }
 
+/* What a black box kept. */
+static int replay(struct run *run, struct rd_err *err)
+{
+	_cleanup_bytes_ struct rd_bytes events = { 0 };
+	struct rd_source *src = run->ctx->source;
+	const uint8_t *at, *end;
+	int r = rd_read_file(src, RD_SOURCE_QP_EVENTS, &events, NULL);
+
+	if (r) {
+		rd_err_set(err, ENOENT, run->ctx->globals.from, "has no recorded events of queue pairs");
+		return rd_err_hint(err, RD_PROGRAM " trace-errno --service --black-box DIR");
+	}
+	at = events.data;
+	end = at + events.size;
+	do {
+		struct rd_qp_event ev = { 0 };
+
+		r = rd_qp_event_next(src, &at, end, &ev, err);
+		if (r > 0)
+			r = handle_event(run, &ev) ?: 1;
+		rd_qp_event_deinit(&ev);
+	} while (r > 0);
+	return r == -EPIPE || r == -ECANCELED ? 0 : r;
+}
+
 int qp_record_events(struct rd_ctx *ctx)
 {
 	struct run run = { .ctx = ctx,
@@ -274,6 +300,10 @@ int qp_record_events(struct rd_ctx *ctx)
 	run.rec.arg = &run;
 	ctx->schema = "rdmadiag/qp-state-trace-summary/1";
 	ctx->lines = true;
+	if (ctx->globals.from) {
+		r = replay(&run, &err);
+		return r < 0 ? rd_fail(ctx, &err) : RD_EXIT_OK;
+	}
 	r = run.signals = trace_signals_open(false, &err);
 	if (r >= 0)
 		r = qp_recorder_start(&run.rec, &err);

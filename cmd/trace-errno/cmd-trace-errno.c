@@ -83,6 +83,15 @@ static int take_function(void *state, const struct rd_opt *opt, const char *arg,
 	return *arg ? 0 : rd_opt_refuse(opt, err, "the pattern is empty");
 }
 
+static int take_freeze(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+{
+	struct trace_opts *o = state;
+	int word = rd_opt_word(opt, arg, err);
+
+	o->freeze_on |= word < 0 ? 0 : 1u << word;
+	return word < 0 ? word : 0;
+}
+
 static const struct rd_opt options[] = {
 	{ "user", 'u', "USER", "run COMMAND as this user, in its own session", "user", RD_TEXT(trace_opts, user) },
 	{ "pid", 'p', "PID", "trace only this process", "pid", RD_NUMBER(trace_opts, pid, 1, RD_PID_MAX) },
@@ -103,6 +112,10 @@ static const struct rd_opt options[] = {
 	{ "report", 0, "SECONDS", "interval of crash loops and counts (15)", RD_SECONDS(trace_opts, report, 1, 3600) },
 	{ "record", 0, "FILE", "also write the events, and what the causes were found with, to a bundle, for --from",
 	  "file", RD_NEEDS_OUTPUT, RD_TEXT(trace_opts, record) },
+	{ "black-box", 0, "DIR", "with --service: keep what happened last, and write it to DIR when something happens",
+	  "file", RD_TEXT(trace_opts, black_box) },
+	{ "freeze-on", 0, "WHAT", "when: QP_ERR, ASYNC_FATAL, LINK_DOWN, CRASH_LOOP; repeatable (all, and SIGUSR1)",
+	  "QP_ERR|ASYNC_FATAL|LINK_DOWN|CRASH_LOOP", RD_TAKES(take_freeze) },
 	{ "summary", 0, NULL, "print counts at the end instead of events", RD_FLAG(trace_opts, summary) },
 	{ "duration", 0, "SECONDS", "stop tracing after this time",
 	  RD_SECONDS(trace_opts, duration, RD_ABOVE_0, SECONDS_MAX) },
@@ -140,7 +153,8 @@ static const struct rd_opt options[] = {
 static const struct rd_opt_rule rules[] = {
 	{ RD_REQUIRES, "openmetrics", "summary", "metrics are made from the counts, not from single events" },
 	{ RD_REQUIRES, "textfile", "summary service", "metrics are made from the counts, not from single events" },
-	{ RD_REQUIRES, "log log-size report", "service" },
+	{ RD_REQUIRES, "log log-size report black-box", "service" },
+	{ RD_REQUIRES, "freeze-on", "black-box" },
 	{ RD_REQUIRES, "log-size", "log" },
 	{ RD_EXCLUDES, "service",
 	  "columns all-columns raw noheadings duration events user pid comm errno function cgroup benign stack "

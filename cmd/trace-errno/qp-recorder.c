@@ -121,6 +121,7 @@ static int take_record(void *arg, const void *data, size_t size)
 		rd_qp_seen_add_sport(&ev.seen, rec->devs.devs[dev].driver_id.v, ev.lqpn.v, ev.seen.dest_qpn.v,
 				     ev.dlid.known == RD_OK);
 	ev.job = rd_job_from_cgroup(ev.cgroup);
+	rec->raw = data;
 	rd_qp_track_event(rec->track, &ev);
 	r = rec->event ? rec->event(rec->arg, &ev) : 0;
 	rd_qp_event_deinit(&ev);

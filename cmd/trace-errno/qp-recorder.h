@@ -19,6 +19,7 @@ struct qp_recorder {
 	struct rd_qp_track *track;
 	struct rd_res devs;	 /* devices at the start, without queue pairs */
 	struct rd_errlist notes; /* what failed, and what is therefore not recorded */
+	const void *raw;	 /* the record of the event that is handled */
 	uint64_t damaged;	 /* records that could not be decoded */
 	uint64_t lost;		 /* lost records that were already reported */
 	uint64_t started_ns;	 /* CLOCK_MONOTONIC */

@@ -227,7 +227,7 @@ static int take_event(void *arg, const void *data, size_t size)
 
 int trace_signals_open(bool session, struct rd_err *err)
 {
-	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGQUIT };
+	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGQUIT, SIGUSR1 };
 	sigset_t set;
 	int fd;
 
@@ -245,6 +245,9 @@ bool trace_signalled(struct trace *t)
 	struct signalfd_siginfo info;
 
 	while (read(t->signals, &info, sizeof(info)) == sizeof(info)) {
+		/* Of the service, the supervisor takes it. */
+		if (info.ssi_signo == SIGUSR1 && t->opts->service)
+			continue;
 		if (info.ssi_signo == SIGCHLD) {
 			trace_child_reap(&t->child);
 			continue;

@@ -89,6 +89,7 @@ struct shared {
 	uint64_t others;
 	struct kind kinds[KINDS];
 	struct rd_starts starts;
+	struct trace_box box;
 	/* The kernel's counts, of a moment before everything that is in the ring buffer now was delivered. Set by the supervisor if
 	 * not `fresh`, and used by the worker if so. */
 	bool fresh;
@@ -509,6 +510,7 @@ static void take_failure(void *arg, struct trace *t, struct rd_event *ev)
 	trace_names_explain(t, ev);
 	if (loop)
 		snprintf(loop->cause, sizeof(loop->cause), "%s", ev->why.id ? ev->why.cause : RD_CANNOT_TELL);
+	trace_box_failure(&s->m->box, t, ev);
 	put_section(s, rd_report_trace_event(ev, &t->set));
 }
 
@@ -524,6 +526,7 @@ static int take_qp_event(void *arg, struct rd_qp_event *ev)
 			       .verb_key = ev->code.known == RD_OK ? ev->code.v : 0,
 			       .at_ns = ev->mono_ns };
 
+	trace_box_qp(&s->m->box, ev, s->qp.raw);
 	if (ev->what != RD_QP_ASYNC && ev->what != RD_QP_DEVICE)
 		return 0;
 	snprintf(where.function, sizeof(where.function), "%s", rd_qp_what_name(ev->what));
@@ -549,6 +552,8 @@ static void report(struct service *s)
 
 		if (!rd_crash_loop_is(loop) || loop->where.count < 2 * loop->reported)
 			continue;
+		if (!loop->reported)
+			trace_box_trigger(&m->box, TRACE_FREEZE_CRASH_LOOP, clock_ns(s, CLOCK_MONOTONIC));
 		loop->reported = loop->where.count;
 		rd_output_init(&s->ctx, &of);
 		rd_report_trace_loop(&of, loop);
@@ -622,6 +627,7 @@ static int work(struct service *s)
 		flush_log(s);
 		if (clock_ns(s, CLOCK_MONOTONIC) >= s->m->next_report)
 			report(s);
+		trace_box_pack(s->t, &s->m->box, s->ctx.source, clock_ns(s, CLOCK_MONOTONIC));
 		poll(&p, 1, (int)nap);
 	}
 	while (r >= 0 && !s->full && (r = drain(s, &err)) > 0)
@@ -809,6 +815,7 @@ static int start_again(struct service *s, struct rd_err *err)
 		s->m->series[i].read = s->m->series[i].lost = 0;
 	}
 	s->m->fresh = false;
+	s->m->box.failures = (struct trace_lane){ 0 }; /* functions have other numbers now */
 	s->unloads = 0;
 	memset(s->released, 0, sizeof(s->released));
 	r = rd_select(t->ctx->source, &t->set, &t->notes, err);
@@ -835,11 +842,15 @@ static int reload(struct service *s, struct rd_err *err)
 /* 1: the service is to end. */
 static int take_signals(struct service *s, struct rd_err *err)
 {
+	uint64_t now = clock_ns(s, CLOCK_MONOTONIC);
 	struct signalfd_siginfo info;
 	int r = 0;
 
 	while (!r && read(s->t->signals, &info, sizeof(info)) == sizeof(info))
-		r = info.ssi_signo == SIGCHLD ? reap_worker(s, err) : info.ssi_signo == SIGHUP ? reload(s, err) : 1;
+		r = info.ssi_signo == SIGCHLD ? reap_worker(s, err) :
+		    info.ssi_signo == SIGHUP  ? reload(s, err) :
+		    info.ssi_signo == SIGUSR1 ? trace_box_trigger(&s->m->box, TRACE_FREEZE_ASKED, now) :
+						1;
 	return r;
 }
 
@@ -940,6 +951,7 @@ static int supervise(struct service *s, struct rd_err *err)
 	release_modules(s);
 	trace_extend_step(t);
 	read_counts(s);
+	trace_box_write(t, &s->m->box, clock_ns(s, CLOCK_REALTIME));
 	at = __atomic_load_n(&s->m->beat, __ATOMIC_RELAXED);
 	if (at != s->beat)
 		notify("WATCHDOG=1");
@@ -956,8 +968,10 @@ int trace_service(struct trace *t, struct rd_err *err)
 	if (s.m == MAP_FAILED)
 		return rd_err_set(err, errno, "service", "cannot allocate memory");
 	t->ctx->lines = true;
+	r = trace_box_start(&s.m->box, t, err);
 	load_counts(&s);
-	r = open_log(&s, err);
+	if (!r)
+		r = open_log(&s, err);
 	start_recorder(&s);
 	if (!r)
 		r = start_worker(&s, err);

@@ -31,6 +31,8 @@ struct trace_opts {
 	bool keep_privs, benign, stack, user_stack, summary, list, status, detach_all, run_stats, deepen, live, service;
 	const char *record;	/* a bundle to write; NULL: none */
 	const char *log;	/* of --service; NULL: standard output */
+	const char *black_box;	/* directory; NULL: none */
+	unsigned freeze_on;	/* bits of enum trace_freeze */
 	unsigned long log_size; /* MiB; 0: 64 */
 	double report;		/* seconds; 0: 15 */
 };
@@ -39,6 +41,7 @@ struct trace_opts {
 struct trace_names;
 struct trace_causes;
 struct trace_extend;
+struct rd_qp_event;
 struct rd_verb;
 
 /* The event shown last, to which equal ones are added: "same, x9". */
@@ -160,6 +163,45 @@ int trace_replay(struct trace *trace, struct rd_err *err);
 #define TRACE_FUNCTIONS RD_SOURCE_TRACE "/functions"
 #define TRACE_EVENTS RD_SOURCE_TRACE "/events"
 #define TRACE_SUMMARY RD_SOURCE_TRACE "/summary"
+
+/* trace-box.c: why a black box is written. */
+enum trace_freeze {
+	TRACE_FREEZE_QP_ERR,
+	TRACE_FREEZE_ASYNC_FATAL,
+	TRACE_FREEZE_LINK_DOWN,
+	TRACE_FREEZE_CRASH_LOOP,
+	TRACE_FREEZE_ASKED, /* SIGUSR1 */
+};
+
+#define TRACE_LANE ((size_t)512 << 10)
+struct trace_lane {
+	bool newer; /* index */
+	size_t used[2];
+	uint8_t v[2][TRACE_LANE / 2];
+};
+
+/* In memory that the processes of the service share. */
+struct trace_box {
+	unsigned wanted; /* bits of enum trace_freeze; 0: there is no box */
+	struct trace_lane failures, qps;
+	uint64_t due; /* CLOCK_MONOTONIC, ns: when it is packed; 0: nothing happened */
+	uint64_t day; /* likewise: since when those of today are counted */
+	unsigned today;
+	size_t size; /* of the bundle that is to be written; 0: none */
+	uint8_t bundle[4 * TRACE_LANE];
+};
+
+/* In the supervisor, before the worker starts. -errno with err filled. */
+int trace_box_start(struct trace_box *box, const struct trace *trace, struct rd_err *err);
+/* What happened at `now` (CLOCK_MONOTONIC). Always 0, for callers that return the result. */
+int trace_box_trigger(struct trace_box *box, enum trace_freeze what, uint64_t now);
+/* In the worker. An event that was logged; an event of the recorder. */
+void trace_box_failure(struct trace_box *box, const struct trace *trace, const struct rd_event *event);
+void trace_box_qp(struct trace_box *box, const struct rd_qp_event *event, const void *raw);
+/* If it is due: makes the bundle of what is kept. */
+void trace_box_pack(struct trace *trace, struct trace_box *box, struct rd_source *host, uint64_t now);
+/* In the supervisor: writes the bundle that was packed. */
+void trace_box_write(const struct trace *trace, struct trace_box *box, uint64_t realtime);
 
 /* trace-extend.c: hooks that are added while the trace runs. */
 void trace_extend_create(struct trace *trace);

@@ -206,4 +206,8 @@ ibv_reg_mr ENOMEM ib_umem_get memlock-limit high" ]
 	done
 	run "$RD" --from tests/bundles/trace-rxe.tar.zst trace-errno -- true
 	[ "$status" -eq 3 ]
+	refused --freeze-on=QP_ERR
+	run "$RD" trace-errno --service --black-box /tmp --freeze-on QP_ERR --freeze-on WHAT
+	[ "$status" -eq 3 ]
+	[[ $output == *WHAT* ]]
 }

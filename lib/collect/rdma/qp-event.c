@@ -141,6 +141,61 @@ int rd_qp_event_decode(struct rd_source *src, struct rd_cgroups *cgroups, const 
 	return 0;
 }
 
+/* An event in a file: its record, and what the record does not say. */
+struct packed {
+	uint64_t time_ns;
+	double age, age_max;	/* seconds; below 0: unknown */
+	int32_t before, sport;	/* below 0: unknown */
+	uint32_t age_kind, pad; /* enum rd_age_kind */
+	struct rd_qp_rec rec;
+};
+
+#define OR_NEGATIVE(field) ((field).known == RD_OK ? (field).v : -1)
+#define SET_UNLESS_NEGATIVE(field, value)                              \
+	do {                                                           \
+		if ((value) >= 0)                                      \
+			RD_SET(field, (__typeof__((field).v))(value)); \
+	} while (0)
+
+void rd_qp_event_pack(const struct rd_qp_event *ev, const void *raw, struct rd_buf *out)
+{
+	struct packed p = { .time_ns = ev->time_ns,
+			    .age = OR_NEGATIVE(ev->age_seconds),
+			    .age_max = OR_NEGATIVE(ev->age_max_seconds),
+			    .before = OR_NEGATIVE(ev->before),
+			    .sport = OR_NEGATIVE(ev->seen.udp_sport),
+			    .age_kind = ev->age_kind };
+
+	memcpy(&p.rec, raw, sizeof(p.rec));
+	rd_buf_add(out, &p, sizeof(p));
+}
+
+int rd_qp_event_next(struct rd_source *src, const uint8_t **at, const uint8_t *end, struct rd_qp_event *ret,
+		     struct rd_err *err)
+{
+	struct packed p;
+	int r;
+
+	if (*at == end)
+		return 0;
+	if ((size_t)(end - *at) < sizeof(p))
+		return rd_err_set(err, EBADMSG, "recorded queue pairs", "an event is cut short");
+	memcpy(&p, *at, sizeof(p));
+	*at += sizeof(p);
+	if (p.before >= RD_QPS_N || p.age_kind > RD_AGE_INTERVAL || !(p.age < 1e12 && p.age_max < 1e12))
+		return rd_err_set(err, EBADMSG, "recorded queue pairs", "damaged, or written by another version");
+	r = rd_qp_event_decode(src, NULL, &p.rec, sizeof(p.rec), ret, err);
+	if (r)
+		return r;
+	ret->time_ns = p.time_ns;
+	ret->age_kind = (enum rd_age_kind)p.age_kind;
+	SET_UNLESS_NEGATIVE(ret->age_seconds, p.age);
+	SET_UNLESS_NEGATIVE(ret->age_max_seconds, p.age_max);
+	SET_UNLESS_NEGATIVE(ret->before, p.before);
+	SET_UNLESS_NEGATIVE(ret->seen.udp_sport, p.sport);
+	return 1;
+}
+
 #define MAP RD_SOURCE_MAPS "/" RD_QP_MAP
 #define OBJECT "recorder"
 #define ERRNO_MAX 4095

@@ -3,6 +3,7 @@
 #ifndef RD_COLLECT_QP_EVENT_H
 #define RD_COLLECT_QP_EVENT_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "collect/shared/cgroup.h"
 #include "model/rdma/qp.h"
@@ -14,6 +15,13 @@
  */
 int rd_qp_event_decode(struct rd_source *src, struct rd_cgroups *cgroups, const void *data, size_t size,
 		       struct rd_qp_event *ret, struct rd_err *err);
+
+/* Appends an event to a file (RD_SOURCE_QP_EVENTS): its record, `raw`, and what analysis added. */
+void rd_qp_event_pack(const struct rd_qp_event *event, const void *raw, struct rd_buf *out);
+
+/* As rd_qp_event_decode, for the event at `*at`, and goes behind it. 1: decoded; 0: `*at` is the end; -EBADMSG. */
+int rd_qp_event_next(struct rd_source *src, const uint8_t **at, const uint8_t *end, struct rd_qp_event *ret,
+		     struct rd_err *err);
 
 /*
  * Adds what the recorders of this host know of queue pairs of the devices in `res`. That none runs, or that this user must not read

@@ -241,6 +241,9 @@ struct rd_source_map {
  */
 #define RD_SOURCE_TRACE "/trace-errno"
 
+/* Events of queue pairs that a black box kept (collect/rdma/qp-event.h). */
+#define RD_SOURCE_QP_EVENTS RD_SOURCE_TRACE "/queue-pairs"
+
 /*
  * A source that reads `inner` (which the caller keeps, open as long) and notes the reads that failed without a reply in the sense
  * of rd_could_not_look(), in order: path ("netlink rdma, request 5121" for a netlink request) and errno. No events and no management

@@ -73,6 +73,39 @@ test_crash_loop_is_one_line() {
 	[ "$(counted loop ib_umem_get)" -ge 7 ]
 }
 
+boxes() { # N: so many bundles
+	[ "$(ls "$W/box" | wc -l)" = "$1" ]
+}
+
+# A link that goes down is a bundle of what was logged before, byte for byte, and of what queue pairs did; so is SIGUSR1.
+test_black_box() {
+	local dev
+	mkdir -p "$W/box"
+	service box --black-box "$W/box" --freeze-on LINK_DOWN --report 2
+	run reg-mr-unmapped --dev rxe0
+	run create-qp-limit --dev rxe0
+	run modify-qp-missing-attr --dev rxe0
+	soon box has_lines 3 '"cause_id":"' "$W/box.json"
+	boxes 0
+	dev=$(cat /sys/class/infiniband/rxe0/parent 2>/dev/null || echo v0)
+	ip link set "$dev" down
+	soon box boxes 1
+	ip link set "$dev" up
+	"$R" --from "$W"/box/* trace-errno --json >"$W/again.json"
+	grep '"chain"' "$W/box.json" >"$W/logged.json"
+	diff "$W/logged.json" "$W/again.json"
+	"$R" --from "$W"/box/* qp-state --trace --json >"$W/qps.json"
+	cp "$W"/box/* "$W/box.json" "$W/qps.json" "$RD_VM_OUT"
+	true_of "$W/qps.json" 'any(.[]; .event == "PORT_ERR" and .ibdev == "rxe0") and any(.[]; .kind == "create")'
+	# Of the device events of the log, those before the bundle, as they are in it.
+	grep '"device-event"' "$W/qps.json" >"$W/devices.json"
+	grep '"device-event"' "$W/box.json" | head -n "$(wc -l <"$W/devices.json")" | diff "$W/devices.json" -
+	nap 1.1 # the names have seconds
+	kill -USR1 "${pid[box]}"
+	soon box boxes 2
+	end box TERM
+}
+
 # The process that parses what others wrote can do nothing else.
 test_worker_has_no_privileges() {
 	local worker

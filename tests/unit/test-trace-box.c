@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The black box: what is kept, when it is packed, and what is written. */
+#include "unit.h"
+
+#include "base/memory.h"
+#include "bpf/qp.h"
+#include "bpf/record.h"
+#include "cmd/trace-errno/trace.h"
+#include "collect/rdma/qp-event.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND UINT64_C(1000000000)
+
+static struct rd_module module = { .name = (char *)"ib_core" };
+static struct rd_fn fn = { .name = (char *)"ib_umem_get", .calls_known = true };
+
+struct test_box {
+	char dir[32];
+	struct rd_source *src;
+	struct rd_ctx ctx;
+	struct trace_opts opts;
+	struct trace t;
+	struct trace_box *box;
+};
+
+static void box_deinit(struct test_box *b)
+{
+	_cleanup_free_ char *command = rd_text("rm -r %s", b->dir);
+
+	free(b->box);
+	rd_source_closep(&b->src);
+	assert_int_equal(system(command), 0);
+}
+
+static void box_init(struct test_box *b, unsigned freeze_on)
+{
+	struct rd_err err = { 0 };
+
+	strcpy(b->dir, "/tmp/rd-unit-XXXXXX");
+	assert_non_null(mkdtemp(b->dir));
+	assert_int_equal(rd_source_live_open("/proc/self/fdinfo", &b->src, &err), 0);
+	b->ctx.source = b->src;
+	b->opts.black_box = b->dir;
+	b->t = (struct trace){ .ctx = &b->ctx, .opts = &b->opts };
+	b->t.set = (struct rd_fnset){ .modules = &module, .n_modules = 1, .fns = &fn, .n_fns = 1 };
+	b->box = rd_alloc(1, sizeof(*b->box));
+	b->opts.freeze_on = freeze_on;
+	assert_int_equal(trace_box_start(b->box, &b->t, &err), 0);
+}
+
+static void log_failure(struct test_box *b, uint32_t pid)
+{
+	const struct rd_rec rec = { .pid = pid, .err = -12, .n_chain = 1, .chain = { { .err = -12 } }, .time = 1 };
+	struct rd_event ev = { .time_ns = pid };
+
+	b->t.raw = &rec;
+	b->t.raw_size = offsetof(struct rd_rec, chain) + sizeof(rec.chain[0]);
+	trace_box_failure(b->box, &b->t, &ev);
+}
+
+static void report_event(struct test_box *b, enum rd_qp_what what, unsigned code, uint64_t at)
+{
+	const struct rd_qp_rec rec = { .time = at,
+				       .event = code,
+				       .role = what == RD_QP_ASYNC ? RD_QP_ROLE_EVENT : RD_QP_ROLE_DISPATCH };
+	struct rd_qp_event ev = { .what = what, .mono_ns = at, .time_ns = 42 };
+
+	RD_SET(ev.code, code);
+	RD_SET(ev.before, RD_QPS_RTS);
+	RD_SET(ev.age_seconds, 1.5);
+	ev.age_kind = RD_AGE_EXACT;
+	trace_box_qp(b->box, &ev, &rec);
+}
+
+/* The bundle that was written; NULL: none. */
+static struct rd_source *open_written(struct test_box *b, uint64_t realtime)
+{
+	_cleanup_free_ struct dirent **names = NULL;
+	_cleanup_free_ char *path = NULL;
+	struct rd_source *ret = NULL;
+	struct rd_err err = { 0 };
+	int n;
+
+	trace_box_write(&b->t, b->box, realtime);
+	n = scandir(b->dir, &names, NULL, alphasort);
+	if (n == 3)
+		path = rd_text("%s/%s", b->dir, names[2]->d_name);
+	if (path)
+		assert_int_equal(rd_source_bundle_open(path, &ret, &err), 0);
+	while (n > 0)
+		free(names[--n]);
+	return ret;
+}
+
+/* Only what was wanted is a trigger, some time after it happened; and what was asked for, at once. */
+static void test_triggers(void **state)
+{
+	_cleanup_(box_deinit) struct test_box b = { 0 };
+	struct rd_err err;
+
+	(void)state;
+	box_init(&b, 1u << TRACE_FREEZE_LINK_DOWN);
+	report_event(&b, RD_QP_ASYNC, 1, SECOND);
+	report_event(&b, RD_QP_DEVICE, 8, SECOND);
+	report_event(&b, RD_QP_DEVICE, 9, SECOND); /* PORT_ACTIVE */
+	trace_box_trigger(b.box, TRACE_FREEZE_CRASH_LOOP, SECOND);
+	assert_int_equal(b.box->due, 0);
+	report_event(&b, RD_QP_DEVICE, 10, SECOND);
+	assert_int_equal(b.box->due, 3 * SECOND);
+	trace_box_pack(&b.t, b.box, b.src, 2 * SECOND);
+	assert_int_equal(b.box->size, 0);
+	trace_box_pack(&b.t, b.box, b.src, 3 * SECOND);
+	assert_int_not_equal(b.box->size, 0);
+	assert_int_equal(b.box->due, 0);
+	trace_box_trigger(b.box, TRACE_FREEZE_ASKED, 4 * SECOND);
+	assert_int_equal(b.box->due, 4 * SECOND);
+	/* All, without a list. */
+	b.opts.freeze_on = 0;
+	assert_int_equal(trace_box_start(b.box, &b.t, &err), 0);
+	b.box->due = 0;
+	report_event(&b, RD_QP_ASYNC, 3, SECOND);
+	assert_int_not_equal(b.box->due, 0);
+	b.box->due = 0;
+	report_event(&b, RD_QP_DEVICE, 8, SECOND);
+	assert_int_not_equal(b.box->due, 0);
+}
+
+/* More than there is room for: the newest are kept, each whole. */
+static void test_newest_are_kept(void **state)
+{
+	_cleanup_(box_deinit) struct test_box b = { 0 };
+	_cleanup_(rd_source_closep) struct rd_source *src = NULL;
+	_cleanup_bytes_ struct rd_bytes functions = { 0 }, events = { 0 }, qps = { 0 };
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 };
+	struct rd_trace_facts *facts;
+	struct rd_err err = { 0 };
+	enum rd_host_read host;
+	const uint8_t *at;
+	uint32_t pid = 0, last = 20000;
+	int r, n = 0;
+
+	(void)state;
+	box_init(&b, 0);
+	for (uint32_t i = 1; i <= last; i++)
+		log_failure(&b, i);
+	for (uint32_t i = 0; i < 10000; i++)
+		report_event(&b, RD_QP_DEVICE, 9, SECOND + i);
+	trace_box_trigger(b.box, TRACE_FREEZE_ASKED, 9);
+	trace_box_pack(&b.t, b.box, b.src, 9);
+	src = open_written(&b, SECOND);
+	assert_non_null(src);
+	assert_int_equal(rd_read_file(src, TRACE_FUNCTIONS, &functions, &err), 0);
+	assert_int_equal(rd_trace_functions_parse((char *)functions.data, &set, &err), 0);
+	assert_int_equal(set.n_fns, 1);
+	assert_int_equal(rd_read_file(src, TRACE_EVENTS, &events, &err), 0);
+	at = events.data;
+	facts = rd_trace_facts_create(src);
+	do {
+		_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
+
+		r = rd_trace_recorded_next(facts, &at, events.data + events.size, &set, &ev, &host, &err);
+		if (r <= 0)
+			break;
+		assert_true(!pid || ev.pid == pid + 1);
+		pid = ev.pid;
+		n++;
+	} while (r > 0);
+	rd_trace_facts_destroy(facts);
+	assert_int_equal(r, 0);
+	assert_int_equal(pid, last);
+	assert_true(n > 1000 && n < 20000);
+	assert_int_equal(rd_read_file(src, RD_SOURCE_QP_EVENTS, &qps, &err), 0);
+	at = qps.data;
+	for (n = 0;; n++) {
+		struct rd_qp_event ev = { 0 };
+
+		r = rd_qp_event_next(src, &at, qps.data + qps.size, &ev, &err);
+		if (r <= 0)
+			break;
+		assert_int_equal(ev.time_ns, 42);
+		assert_int_equal(ev.before.v, RD_QPS_RTS);
+		assert_true(ev.age_seconds.v == 1.5 && ev.age_max_seconds.known != RD_OK);
+		assert_int_equal(ev.code.v, 9);
+		last = (uint32_t)(ev.mono_ns - SECOND);
+		rd_qp_event_deinit(&ev);
+	}
+	assert_int_equal(r, 0);
+	assert_int_equal(last, 9999);
+	assert_true(n > 500);
+}
+
+/* At most 20 a day, and the oldest are removed. */
+static void test_bounds(void **state)
+{
+	_cleanup_(box_deinit) struct test_box b = { 0 };
+	struct dirent **names;
+	uint64_t now = SECOND;
+	int n, written = 0;
+
+	(void)state;
+	box_init(&b, 0);
+	for (int i = 0; i < 50; i++, now += i == 30 ? 90000 * SECOND : SECOND) {
+		trace_box_trigger(b.box, TRACE_FREEZE_ASKED, now);
+		trace_box_pack(&b.t, b.box, b.src, now);
+		written += b.box->size > 0;
+		trace_box_write(&b.t, b.box, now);
+		assert_int_equal(b.box->size, 0);
+	}
+	assert_int_equal(written, 40); /* 20, and those after a day */
+	n = scandir(b.dir, &names, NULL, alphasort);
+	assert_int_equal(n, 2 + 20);
+	assert_string_equal(names[n - 1]->d_name, "rdmadiag-black-box-19700102T010049Z.tar.zst");
+	while (n > 0)
+		free(names[--n]);
+	free(names);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_triggers),
+		cmocka_unit_test(test_newest_are_kept),
+		cmocka_unit_test(test_bounds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
