@@ -224,9 +224,7 @@ static void add_fix(uint16_t port, struct rd_explanation *ret)
 static bool find_in_use(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_req_address *a = &f->event->request.src;
-	char addr[RD_WORD_IP];
 	uint16_t port = a->known ? a->port : 0;
-
 	bool checked = rd_failure_origin_is(f, "cma_@(check_port|use_port|port_is_unique|get_port)");
 
 	if (!checked && (!port || !has_holder(f, port)))
@@ -234,7 +232,7 @@ static bool find_in_use(const struct rd_failure *f, struct rd_explanation *ret)
 	/* The same port of another address does not matter. */
 	if (port)
 		rd_explain(ret, "address-in-use", checked ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
-			   "port %u of %s is used by another rdma_cm_id", port, rd_word_socket(a, addr));
+			   "port %u of %s is used by another rdma_cm_id", port, RD_WORD_SOCKET(a));
 	else
 		rd_explain(ret, "address-in-use", RD_CONFIDENCE_HIGH, "the port is used by another rdma_cm_id");
 	if (port)
@@ -253,18 +251,16 @@ static bool find_any_in_use(const struct rd_failure *f, struct rd_explanation *r
 	bool checked = rd_failure_origin_is(f, "cma_@(check|use)_port");
 	uint16_t port = a->known ? a->port : 0;
 	bool any = port && is_any_address(a->family, a->addr);
-	char addr[RD_WORD_IP];
 
 	if (!checked && (!port || !rd_failure_origin_is(f, "@(cma_|rdma_bind_addr)*")))
 		return false;
 	if (any)
 		rd_explain(ret, "address-in-use", checked ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
-			   "port %u is used by another rdma_cm_id, and %s is every address", port,
-			   rd_word_socket(a, addr));
+			   "port %u is used by another rdma_cm_id, and %s is every address", port, RD_WORD_SOCKET(a));
 	else if (port)
 		rd_explain(ret, "address-in-use", checked ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 			   "port %u of %s is used by another rdma_cm_id, which is bound to 0.0.0.0 or ::", port,
-			   rd_word_socket(a, addr));
+			   RD_WORD_SOCKET(a));
 	else
 		rd_explain(ret, "address-in-use", RD_CONFIDENCE_HIGH, "the port is used by another rdma_cm_id");
 	if (port && !add_holders(f, port, !any, ret))
@@ -330,8 +326,6 @@ static bool find_ports_exhausted(const struct rd_failure *f, const struct rd_req
 /* Duplicate address detection takes a second or two, in which the kernel does not let an IPv6 address be used. */
 static bool find_tentative(const struct rd_failure *f, const struct rd_req_address *a, struct rd_explanation *ret)
 {
-	char addr[RD_WORD_IP];
-
 	for (size_t i = 0; a && a->family == AF_INET6 && i < f->net.n_addrs; i++) {
 		const struct rd_ifaddr *own = &f->net.addrs[i];
 		const struct rd_netif *netif = rd_netstate_find(&f->net, own->ifindex);
@@ -347,7 +341,7 @@ static bool find_tentative(const struct rd_failure *f, const struct rd_req_addre
 			own->flags & IFA_F_DADFAILED ?
 				"address %s of %s cannot be used: another host has it (duplicate address detection failed)" :
 				"address %s of %s cannot be used yet: duplicate address detection is running",
-			rd_word_socket(a, addr), netif ? netif->name : "?");
+			RD_WORD_SOCKET(a), netif ? netif->name : "?");
 		if (own->flags & IFA_F_DADFAILED)
 			rd_explain_fix(
 				ret,
@@ -363,13 +357,10 @@ static bool find_tentative(const struct rd_failure *f, const struct rd_req_addre
 
 bool rd_find_mapped(const struct rd_req_address *a, struct rd_explanation *ret)
 {
-	char addr[RD_WORD_IP];
-
 	if (!a->known || a->family != AF_INET6 || !rd_is_v4_gid(a->addr))
 		return false;
 	rd_explain(ret, "address-family", RD_CONFIDENCE_HIGH,
-		   "%s is an IPv4 address in the form of an IPv6 one, which rdma_cm takes for IPv6",
-		   rd_word_socket(a, addr));
+		   "%s is an IPv4 address in the form of an IPv6 one, which rdma_cm takes for IPv6", RD_WORD_SOCKET(a));
 	rd_explain_fix(ret, "# pass it as AF_INET");
 	return true;
 }
@@ -378,7 +369,6 @@ static bool find_not_local(const struct rd_failure *f, struct rd_explanation *re
 {
 	const struct rd_req_address *a = own_address(f->event);
 	const struct rd_netif *netif = NULL;
-	char addr[RD_WORD_IP];
 
 	if (rd_failure_origin_is(f, "cma_@(check|use)_port"))
 		return find_any_in_use(f, ret);
@@ -388,7 +378,7 @@ static bool find_not_local(const struct rd_failure *f, struct rd_explanation *re
 	if (a && f->other_net_ns && rd_failure_origin_is(f, "rdma_find_ndev_for_src_ip_rcu")) {
 		rd_explain(ret, "address-not-local", RD_CONFIDENCE_HIGH,
 			   "no interface in the network namespace of the process (net:[%u]) has the address %s",
-			   f->event->moment.net_ns.v, rd_word_socket(a, addr));
+			   f->event->moment.net_ns.v, RD_WORD_SOCKET(a));
 		if (f->net.addrs_known == RD_OK && is_local(f, a, &netif))
 			rd_explain_fact(ret, "in this namespace, interface %s has it", netif ? netif->name : "?");
 		return rd_explain_fix(ret, "# use an address of the container\n# or run the program in the network "
@@ -401,7 +391,7 @@ static bool find_not_local(const struct rd_failure *f, struct rd_explanation *re
 	if (!a || is_local(f, a, &netif))
 		return find_any_in_use(f, ret);
 	rd_explain(ret, "address-not-local", RD_CONFIDENCE_HIGH, "no interface of this host has the address %s",
-		   rd_word_socket(a, addr));
+		   RD_WORD_SOCKET(a));
 	return rd_explain_fix(ret, "rdmadiag nic-map --gids\n# use an address of an RDMA interface");
 }
 
@@ -410,7 +400,6 @@ static bool find_wrong_scope(const struct rd_failure *f, struct rd_explanation *
 {
 	const struct rd_req_address *a = own_address(f->event);
 	const struct rd_netif *netif = NULL, *scope;
-	char addr[RD_WORD_IP];
 
 	if (!a || !rd_is_link_local(a) || !a->scope_id || f->net.links_known != RD_OK || !is_local(f, a, &netif) ||
 	    !netif || netif->ifindex == a->scope_id)
@@ -419,11 +408,11 @@ static bool find_wrong_scope(const struct rd_failure *f, struct rd_explanation *
 	if (scope)
 		rd_explain(ret, "address-scope-missing", RD_CONFIDENCE_HIGH,
 			   "sin6_scope_id is %u, the index of %s, which does not have the address %s", a->scope_id,
-			   scope->name, rd_word_socket(a, addr));
+			   scope->name, RD_WORD_SOCKET(a));
 	else
 		rd_explain(ret, "address-scope-missing", RD_CONFIDENCE_HIGH,
 			   "sin6_scope_id is %u, which is not the index of an interface", a->scope_id);
-	rd_explain_fact(ret, "%s is an address of %s (index %u)", rd_word_socket(a, addr), netif->name, netif->ifindex);
+	rd_explain_fact(ret, "%s is an address of %s (index %u)", RD_WORD_SOCKET(a), netif->name, netif->ifindex);
 	rd_cm_add_id(f, ret);
 	return rd_explain_fix(ret, "# set sin6_scope_id to the index of the interface: if_nametoindex(\"%s\")",
 			      netif->name);
@@ -459,13 +448,12 @@ static void explain_missing_gid(const struct rd_failure *f, const struct rd_req_
 {
 	const char *dev = f->res.devs[port->dev].name;
 	bool down = port->state.known == RD_OK && port->state.v != PORT_ACTIVE;
-	char addr[RD_WORD_IP];
 
 	rd_explain(ret, "address-without-rdma", RD_CONFIDENCE_MEDIUM,
 		   a == &f->event->request.dst ?
 			   "the route to %s is through %s, but %s/%u has no GID for its address (yet)" :
 			   "%s is an address of %s, but %s/%u has no GID for it (yet)",
-		   rd_word_socket(a, addr), netif->name, dev, port->num);
+		   RD_WORD_SOCKET(a), netif->name, dev, port->num);
 	if (down) {
 		rd_explain_fact(ret, "port %u of %s is not ACTIVE", port->num, dev);
 		rd_explain_fix(ret, "ip link set %s up\n# rdmadiag nic-map --gids then lists the GID of the address",
@@ -481,7 +469,6 @@ static bool find_without_rdma(const struct rd_failure *f, struct rd_explanation 
 	const struct rd_req_address *a = own_address(f->event);
 	const struct rd_netif *netif = NULL;
 	const struct rd_res_port *port;
-	char addr[RD_WORD_IP];
 
 	if (f->other_net_ns || f->net.addrs_known != RD_OK)
 		return false;
@@ -505,7 +492,7 @@ static bool find_without_rdma(const struct rd_failure *f, struct rd_explanation 
 	/* Without a list of devices, the interface may have one. */
 	rd_explain(ret, "address-without-rdma", f->res.n_devs ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 		   "%s %s is %s interface %s, which has no RDMA device",
-		   a == &f->event->request.dst ? "the route to" : "address", rd_word_socket(a, addr),
+		   a == &f->event->request.dst ? "the route to" : "address", RD_WORD_SOCKET(a),
 		   a == &f->event->request.dst ? "through" : "of", netif->name);
 	return rd_explain_fix(ret, "rdma link\n# use an address of an interface with an RDMA device");
 }
@@ -599,13 +586,12 @@ static bool find_address_size(const struct rd_failure *f, struct rd_explanation 
 static bool find_scope(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_req_address *a = &f->event->request.src;
-	char addr[RD_WORD_IP];
 
 	if (!rd_is_verb(f->event, "rdma_bind_addr") || !rd_is_link_local(a) || a->scope_id)
 		return false;
 	rd_explain(ret, "address-scope-missing", RD_CONFIDENCE_HIGH,
 		   "%s is a link-local address, and sin6_scope_id is 0: it says nothing without its interface",
-		   rd_word_socket(a, addr));
+		   RD_WORD_SOCKET(a));
 	rd_cm_add_id(f, ret);
 	return rd_explain_fix(ret, "# set sin6_scope_id to the index of the interface (if_nametoindex)");
 }
@@ -673,20 +659,19 @@ static bool find_private_data(const struct rd_failure *f, struct rd_explanation 
 static bool find_families(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_request *r = &f->event->request;
-	char src[RD_WORD_IP], dst[RD_WORD_IP];
 	bool given = r->src.known && r->src.family;
 
 	if (!rd_is_verb(f->event, "rdma_resolve_addr") || !r->dst.known)
 		return false;
 	if (given && r->src.family != r->dst.family) {
 		rd_explain(ret, "address-family", RD_CONFIDENCE_HIGH,
-			   "source %s and destination %s are of different address families",
-			   rd_word_socket(&r->src, src), rd_word_socket(&r->dst, dst));
+			   "source %s and destination %s are of different address families", RD_WORD_SOCKET(&r->src),
+			   RD_WORD_SOCKET(&r->dst));
 	} else if (f->event->moment.cm_state.known == RD_OK && f->event->moment.cm_state.v == CM_ADDR_BOUND &&
 		   rd_failure_origin_is(f, "@(rdma_resolve_addr|resolve_prepare_src|rdma_resolve_ip)")) {
 		rd_explain(ret, "address-family", RD_CONFIDENCE_HIGH,
 			   "the rdma_cm_id is bound to an address of another family than destination %s",
-			   rd_word_socket(&r->dst, dst));
+			   RD_WORD_SOCKET(&r->dst));
 	} else {
 		return false;
 	}

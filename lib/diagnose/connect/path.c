@@ -24,13 +24,11 @@ static bool is_global(const struct rd_failure *f)
 
 static bool find_grh(const struct rd_failure *f, struct rd_explanation *ret)
 {
-	char port[RD_WORD_PORT];
-
 	if (f->event->err != -EINVAL || !is_roce(f) || is_global(f) || !rd_req_has(&f->event->request, RD_REQ_AV_GLOBAL))
 		return false;
 	rd_explain(ret, "grh-missing", RD_CONFIDENCE_HIGH,
 		   "ah_attr.is_global is 0, and %s is a RoCE port, where every address vector needs a GRH",
-		   rd_word_port(f, port));
+		   RD_WORD_PORT(f));
 	rd_explain_fact(ret, "request: is_global 0, dlid %" PRIu64 ", sgid_index %" PRIu64,
 			f->event->request.v[RD_REQ_DLID], f->event->request.v[RD_REQ_SGID_INDEX]);
 	return rd_explain_fix(ret,
@@ -39,12 +37,10 @@ static bool find_grh(const struct rd_failure *f, struct rd_explanation *ret)
 
 static bool find_range(const struct rd_failure *f, struct rd_explanation *ret)
 {
-	char port[RD_WORD_PORT];
-
 	if (f->event->err != -EINVAL || !f->dev.n_gids || f->gid_index < f->dev.n_gids)
 		return false;
 	rd_explain(ret, "gid-index-range", RD_CONFIDENCE_HIGH, "sgid_index is %u, and the GID table of %s has %u %s",
-		   f->gid_index, rd_word_port(f, port), f->dev.n_gids, f->dev.n_gids == 1 ? "entry" : "entries");
+		   f->gid_index, RD_WORD_PORT(f), f->dev.n_gids, f->dev.n_gids == 1 ? "entry" : "entries");
 	return rd_explain_fix(ret, "rdmadiag nic-map --gids %s\n# use an index that holds the address of the port",
 			      f->event->ibdev);
 }
@@ -53,7 +49,6 @@ static bool find_range(const struct rd_failure *f, struct rd_explanation *ret)
 static bool find_unused(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	bool fits = f->event->err == -ENODATA || f->event->err == -EINVAL || f->event->err == -ENOENT;
-	char port[RD_WORD_PORT], before[RD_WORD_IP];
 
 	/* What looks the entry up returns ENODATA; other errnos may have another reason. */
 	enum rd_confidence confidence = f->event->err == -ENODATA && !rd_failure_in_driver(f) ? RD_CONFIDENCE_HIGH :
@@ -65,14 +60,15 @@ static bool find_unused(const struct rd_failure *f, struct rd_explanation *ret)
 	if (f->gid_before.known == RD_OK) {
 		rd_explain(ret, "gid-changed", confidence,
 			   "entry %u of the GID table of %s is empty; when the trace began it held %s", f->gid_index,
-			   rd_word_port(f, port), rd_word_gid(f->gid_before.raw, before));
+			   RD_WORD_PORT(f), RD_WORD_GID(f->gid_before.raw));
 		rd_explain_fix(ret,
 			       "# %s was removed from %s: add it again (ip address add)\n# or choose the index "
 			       "again each time a connection is made",
-			       before, f->gid_before.netdev ? f->gid_before.netdev : "its interface");
+			       RD_WORD_GID(f->gid_before.raw),
+			       f->gid_before.netdev ? f->gid_before.netdev : "its interface");
 	} else {
 		rd_explain(ret, "gid-index-unused", confidence, "entry %u of the GID table of %s is empty",
-			   f->gid_index, rd_word_port(f, port));
+			   f->gid_index, RD_WORD_PORT(f));
 		rd_explain_fix(ret,
 			       "rdmadiag nic-map --gids %s\n# use an index that holds the address of the port\n"
 			       "# removed addresses leave gaps in the table",
@@ -87,14 +83,13 @@ static bool find_filled(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	bool changed = f->gid_before.known == RD_ABSENT ||
 		       (f->gid_before.known == RD_OK && memcmp(f->gid_before.raw, f->gid.raw, sizeof(f->gid.raw)) != 0);
-	char port[RD_WORD_PORT], gid[RD_WORD_IP];
 
 	if (f->event->err != -ENODATA || f->gid.known != RD_OK || !changed ||
 	    !rd_failure_origin_is(f, "rdma_@(fill_sgid|get_gid)_attr"))
 		return false;
 	rd_explain(ret, "gid-index-unused", RD_CONFIDENCE_MEDIUM,
-		   "entry %u of the GID table of %s was empty; it holds %s now", f->gid_index, rd_word_port(f, port),
-		   rd_word_gid(f->gid.raw, gid));
+		   "entry %u of the GID table of %s was empty; it holds %s now", f->gid_index, RD_WORD_PORT(f),
+		   RD_WORD_GID(f->gid.raw));
 	rd_explain_fact(ret, "request: sgid_index %u", f->gid_index);
 	return rd_explain_fix(ret,
 			      "# call it again\n# a program that adds an address has to wait until its GID is in the "
@@ -105,7 +100,6 @@ static bool find_filled(const struct rd_failure *f, struct rd_explanation *ret)
 static bool find_family(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_request *r = &f->event->request;
-	char src[RD_WORD_IP], dst[RD_WORD_IP];
 	bool v4 = rd_is_v4_gid(f->gid.raw);
 
 	if (f->event->err != -EINVAL || !is_roce(f) || !r->has_gid || f->gid.known != RD_OK ||
@@ -113,8 +107,8 @@ static bool find_family(const struct rd_failure *f, struct rd_explanation *ret)
 	    v4 == rd_is_v4_gid(r->gid) || rd_is_multicast_gid(r->gid))
 		return false;
 	rd_explain(ret, "gid-family", RD_CONFIDENCE_HIGH,
-		   "source %s (GID index %u) is an %s address, and destination %s is %s", rd_word_gid(f->gid.raw, src),
-		   f->gid_index, v4 ? "IPv4" : "IPv6", rd_word_gid(r->gid, dst), v4 ? "IPv6" : "IPv4");
+		   "source %s (GID index %u) is an %s address, and destination %s is %s", RD_WORD_GID(f->gid.raw),
+		   f->gid_index, v4 ? "IPv4" : "IPv6", RD_WORD_GID(r->gid), v4 ? "IPv6" : "IPv4");
 	return rd_explain_fix(ret,
 			      "rdmadiag nic-map --gids %s\n# choose an index of the same address family on both ends",
 			      f->event->ibdev);
@@ -145,14 +139,13 @@ static bool find_destination(const struct rd_failure *f, struct rd_explanation *
 {
 	const struct rd_request *r = &f->event->request;
 	bool v4 = rd_is_v4_gid(r->gid), loopback = v4 ? r->gid[12] == 127 : rd_is_zero(r->gid, 15) && r->gid[15] == 1;
-	char port[RD_WORD_PORT], gid[RD_WORD_IP];
 
 	if (!r->has_gid || !is_roce(f) || !is_resolution(f) ||
 	    (!loopback && !rd_is_zero(r->gid + (v4 ? 12 : 0), v4 ? 4 : 16)))
 		return false;
 	rd_explain(ret, "gid-destination", RD_CONFIDENCE_HIGH,
 		   "the destination GID %s%s is not the address of a peer, so %s has no path to it",
-		   v4 ? "::ffff:" : "", rd_word_gid(r->gid, gid), rd_word_port(f, port));
+		   v4 ? "::ffff:" : "", RD_WORD_GID(r->gid), RD_WORD_PORT(f));
 	if (loopback)
 		rd_explain_fact(ret, "%s is of the loopback interface, which RDMA devices do not use",
 				v4 ? "127.0.0.0/8" : "::1");
@@ -167,8 +160,6 @@ static bool is_elsewhere(const struct rd_failure *f)
 
 static bool find_namespace(const struct rd_failure *f, struct rd_explanation *ret)
 {
-	char gid[RD_WORD_IP], port[RD_WORD_PORT];
-
 	bool resolving = f->event->err == -ETIMEDOUT || f->event->err == -ENETUNREACH || f->event->err == -EHOSTUNREACH;
 
 	/* Entries of InfiniBand ports have no interface. */
@@ -178,7 +169,7 @@ static bool find_namespace(const struct rd_failure *f, struct rd_explanation *re
 		return false;
 	rd_explain(ret, "gid-namespace", f->gid.netdev && !is_elsewhere(f) ? RD_CONFIDENCE_MEDIUM : RD_CONFIDENCE_HIGH,
 		   "GID %s (index %u of %s) belongs to an interface in another network namespace than %s",
-		   rd_word_gid(f->gid.raw, gid), f->gid_index, rd_word_port(f, port),
+		   RD_WORD_GID(f->gid.raw), f->gid_index, RD_WORD_PORT(f),
 		   f->other_net_ns ? "the process" : "this one");
 	if (f->event->moment.net_ns.known == RD_OK)
 		rd_explain_fact(ret, "network namespace of the process: net:[%u]", f->event->moment.net_ns.v);
@@ -190,7 +181,6 @@ static bool find_namespace(const struct rd_failure *f, struct rd_explanation *re
 bool rd_find_gid(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_request *r = &f->event->request;
-	char gid[RD_WORD_IP];
 
 	if (rd_is_verb(f->event, "ibv_query_gid_ex") && f->dev.known == RD_OK)
 		return find_range(f, ret);
@@ -205,7 +195,7 @@ bool rd_find_gid(const struct rd_failure *f, struct rd_explanation *ret, struct 
 	    find_destination(f, ret) || find_family(f, ret))
 		return true;
 	if (f->gid.known == RD_OK)
-		rd_explain_fact(looked, "source GID: index %u holds %s%s%s", f->gid_index, rd_word_gid(f->gid.raw, gid),
+		rd_explain_fact(looked, "source GID: index %u holds %s%s%s", f->gid_index, RD_WORD_GID(f->gid.raw),
 				f->gid.netdev ? " of " : "", f->gid.netdev ? f->gid.netdev : "");
 	return false;
 }
@@ -370,14 +360,13 @@ static bool find_refusing_route(const struct rd_failure *f, const struct ends *e
 static bool find_scope(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_req_address *dst = &f->event->request.dst;
-	char addr[RD_WORD_IP];
 
 	if (!rd_is_verb(f->event, "rdma_resolve_addr") || !rd_is_link_local(dst) || !dst->scope_id ||
 	    (f->event->request.src.known && f->event->request.src.family) || f->net.links_known != RD_OK ||
 	    rd_netstate_find(&f->net, dst->scope_id))
 		return false;
 	rd_explain(ret, "address-scope-missing", RD_CONFIDENCE_HIGH,
-		   "sin6_scope_id of %s is %u, which is not the index of an interface", rd_word_socket(dst, addr),
+		   "sin6_scope_id of %s is %u, which is not the index of an interface", RD_WORD_SOCKET(dst),
 		   dst->scope_id);
 	rd_cm_add_id(f, ret);
 	return rd_explain_fix(ret,

@@ -67,7 +67,6 @@ bool rd_find_exhausted(const struct rd_failure *f, struct rd_explanation *ret, s
 bool rd_find_out_of_memory(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_memory_group *g = &f->memory.group;
-	char max[RD_BYTES_TEXT], now[RD_BYTES_TEXT];
 
 	(void)ret;
 	if (!g->path && !f->cgroups_v1)
@@ -75,7 +74,7 @@ bool rd_find_out_of_memory(const struct rd_failure *f, struct rd_explanation *re
 	if (!g->path || g->current.known != RD_OK || g->max.known != RD_OK)
 		return false;
 	rd_explain_fact(looked, "control group %s uses %s of %s memory, page cache included", g->path,
-			rd_bytes_text(g->current.v, now), rd_bytes_text(g->max.v, max));
+			RD_BYTES(g->current.v), RD_BYTES(g->max.v));
 	if (g->failures.known == RD_OK && g->failures.v)
 		rd_explain_fact(looked, "%s reached its limit %" PRIu64 " time%s since it was created", g->path,
 				g->failures.v, g->failures.v == 1 ? "" : "s");

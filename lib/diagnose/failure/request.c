@@ -439,12 +439,11 @@ static bool find_variant(const struct rd_failure *f, struct rd_explanation *ret)
 static bool find_group(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_req_address *dst = &f->event->request.dst;
-	char group[RD_WORD_IP];
 
 	if (f->event->err != -K_ENOTSUPP || !rd_is_verb(f->event, "rdma_join_multicast") || !dst->known)
 		return false;
 	rd_explain(ret, "not-supported", RD_CONFIDENCE_HIGH, "the kernel does not support IPv6 groups (%s) on RoCE v2",
-		   rd_word_socket(dst, group));
+		   RD_WORD_SOCKET(dst));
 	return rd_explain_fix(ret, "# use an IPv4 multicast address");
 }
 
@@ -510,14 +509,13 @@ bool rd_find_user_buffer(const struct rd_failure *f, struct rd_explanation *ret,
 {
 	const struct rd_moment *m = &f->event->moment;
 	bool response = m->response.kind != RD_MAP_NONE, core = !rd_failure_in_driver(f);
-	char at[RD_WORD_ADDRESS];
 
 	(void)looked;
 	if (rd_failure_origin_is(f, "*umem*"))
 		return false;
 	if (response) {
 		rd_explain(ret, "user-buffer", RD_CONFIDENCE_HIGH, "the buffer for the response, at %s, is %s",
-			   rd_word_pointer(m->response.at, at),
+			   RD_WORD_POINTER(m->response.at),
 			   m->response.kind == RD_MAP_HOLE ? "not mapped" : "not writable");
 	} else if (core && !f->event->request.readable && f->event->verb_key) {
 		rd_explain(ret, "user-buffer", RD_CONFIDENCE_MEDIUM,

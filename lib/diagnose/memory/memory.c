@@ -32,10 +32,8 @@ static bool may_exceed(const struct rd_moment *m, struct rd_explanation *looked)
 
 static void add_facts(const struct rd_moment *m, struct rd_explanation *ret)
 {
-	char limit[RD_BYTES_TEXT], pinned[RD_BYTES_TEXT];
-
-	rd_explain_fact(ret, "RLIMIT_MEMLOCK of the process (soft limit): %s", rd_bytes_text(m->memlock.v, limit));
-	rd_explain_fact(ret, "pinned by the process (VmPin) before this call: %s", rd_bytes_text(m->pinned.v, pinned));
+	rd_explain_fact(ret, "RLIMIT_MEMLOCK of the process (soft limit): %s", RD_BYTES(m->memlock.v));
+	rd_explain_fact(ret, "pinned by the process (VmPin) before this call: %s", RD_BYTES(m->pinned.v));
 	rd_explain_fact(ret,
 			m->caps.v >> CAP_IPC_LOCK & 1 ?
 				"CAP_IPC_LOCK is effective only in a user namespace: the kernel does not accept it" :
@@ -97,15 +95,14 @@ static bool find_exceeded(const struct rd_failure *f, uint64_t pages, struct rd_
 	const struct rd_moment *m = &f->event->moment;
 	uint64_t page = rd_moment_page(m), limit = m->memlock.v / page, pinned = m->pinned.v / page;
 	uint64_t length = f->event->request.v[RD_REQ_LENGTH];
-	char a[RD_BYTES_TEXT], b[RD_BYTES_TEXT], c[RD_BYTES_TEXT], d[RD_BYTES_TEXT];
 
 	if (pages > UINT64_MAX / page - pinned || pinned + pages <= limit)
 		return false;
 	rd_explain(
 		ret, "memlock-limit", rd_failure_origin_is(f, "*umem_get*") ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 		"the process may pin %s of memory (RLIMIT_MEMLOCK); %s are pinned and %s more were requested: %s too much",
-		rd_bytes_text(m->memlock.v, a), rd_bytes_text(m->pinned.v, b), rd_bytes_text(pages * page, c),
-		rd_bytes_text((pinned + pages - limit) * page, d));
+		RD_BYTES(m->memlock.v), RD_BYTES(m->pinned.v), RD_BYTES(pages * page),
+		RD_BYTES((pinned + pages - limit) * page));
 	add_facts(m, ret);
 	rd_explain_fact(ret, "requested: %" PRIu64 " byte%s at 0x%" PRIx64 ", %" PRIu64 " page%s", length,
 			length == 1 ? "" : "s", f->event->request.v[RD_REQ_ADDRESS], pages, pages == 1 ? "" : "s");
@@ -117,14 +114,13 @@ static bool find_exceeded(const struct rd_failure *f, uint64_t pages, struct rd_
 static bool find_almost(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_moment *m = &f->event->moment;
-	char a[RD_BYTES_TEXT], b[RD_BYTES_TEXT];
 
 	if (!rd_failure_origin_is(f, "*umem_get*") || m->memlock.v == UINT64_MAX ||
 	    (m->memlock.v > m->pinned.v && m->memlock.v - m->pinned.v > ALMOST))
 		return false;
 	rd_explain(ret, "memlock-limit", RD_CONFIDENCE_MEDIUM,
 		   "the process may pin %s of memory (RLIMIT_MEMLOCK), and %s are pinned: the queue needs more",
-		   rd_bytes_text(m->memlock.v, a), rd_bytes_text(m->pinned.v, b));
+		   RD_BYTES(m->memlock.v), RD_BYTES(m->pinned.v));
 	add_facts(m, ret);
 	add_fix(f->event, ret);
 	return true;
@@ -135,7 +131,6 @@ bool rd_find_memlock(const struct rd_failure *f, struct rd_explanation *ret, str
 	const struct rd_moment *m = &f->event->moment;
 	const struct rd_request *request = &f->event->request;
 	bool range = rd_req_has(request, RD_REQ_ADDRESS) && rd_req_has(request, RD_REQ_LENGTH);
-	char limit[RD_BYTES_TEXT], pinned[RD_BYTES_TEXT];
 	uint64_t page = rd_moment_page(m), offset = request->v[RD_REQ_ADDRESS] % page;
 	uint64_t pages = (offset + request->v[RD_REQ_LENGTH] + page - 1) / page;
 
@@ -146,8 +141,7 @@ bool rd_find_memlock(const struct rd_failure *f, struct rd_explanation *ret, str
 	if (range ? find_exceeded(f, pages, ret) : find_almost(f, ret))
 		return true;
 	return rd_explain_fact(looked, "RLIMIT_MEMLOCK is %s, and %s are pinned: not exceeded%s",
-			       rd_bytes_text(m->memlock.v, limit), rd_bytes_text(m->pinned.v, pinned),
-			       range ? " by the request" : "");
+			       RD_BYTES(m->memlock.v), RD_BYTES(m->pinned.v), range ? " by the request" : "");
 }
 
 /* Why pages of a range of addresses cannot be pinned: the mappings as they were when the call failed. */
@@ -183,10 +177,9 @@ static bool is_accelerator(const struct rd_mapping *m)
 
 static void explain_accelerator(const struct rd_failure *f, const struct rd_mapping *m, struct rd_explanation *ret)
 {
-	char at[RD_WORD_ADDRESS];
+	const char *at = RD_WORD_POINTER(m->at);
 	bool loaded = f->read & RD_FACT_MEMORY && f->memory.peer_module.known == RD_OK && f->memory.peer_module.v;
 
-	rd_word_pointer(m->at, at);
 	if (!strcmp(m->name, "gdrdrv")) {
 		rd_explain(ret, "memory-device-mapping", RD_CONFIDENCE_HIGH,
 			   "%s is a mapping of GPU memory for the CPU (gdrdrv), which cannot be registered", at);
@@ -213,17 +206,15 @@ static void explain_fault(const struct rd_failure *f, struct rd_explanation *ret
 	const struct rd_mapping *m = &f->event->moment.fault;
 	uint64_t start = f->event->request.v[RD_REQ_ADDRESS];
 	enum rd_confidence sure = RD_CONFIDENCE_HIGH;
-	char at[RD_WORD_ADDRESS], size[RD_BYTES_TEXT], length[RD_BYTES_TEXT];
+	const char *at = RD_WORD_POINTER(m->at);
 
-	rd_word_pointer(m->at, at);
 	if (m->kind == RD_MAP_HOLE) {
 		if (m->at <= start)
 			rd_explain(ret, "memory-not-mapped", sure, "address %s is not mapped", at);
 		else
 			rd_explain(ret, "memory-not-mapped", sure,
 				   "address %s is not mapped: %s after the start of the range of %s at 0x%" PRIx64, at,
-				   rd_bytes_text(m->at - start, size),
-				   rd_bytes_text(f->event->request.v[RD_REQ_LENGTH], length), start);
+				   RD_BYTES(m->at - start), RD_BYTES(f->event->request.v[RD_REQ_LENGTH]), start);
 		rd_explain_fix(ret, "# check address and length: the memory was freed or unmapped before, was never "
 				    "mapped, or ends earlier\n# MADV_DONTFORK hides it from a forked process");
 	} else if (is_accelerator(m)) {
@@ -237,7 +228,7 @@ static void explain_fault(const struct rd_failure *f, struct rd_explanation *ret
 	} else if (m->kind == RD_MAP_PAST_END) {
 		rd_explain(ret, "memory-past-end-of-file", sure,
 			   "the mapping of '%s' is longer than the file (%s): there are no pages from %s on", m->name,
-			   rd_bytes_text(m->file_size, size), at);
+			   RD_BYTES(m->file_size), at);
 		rd_explain_fix(ret,
 			       "# enlarge the file before mapping it (ftruncate), or register only what it contains");
 	} else if (m->kind == RD_MAP_NO_ACCESS) {
@@ -268,28 +259,25 @@ static bool find_huge(const struct rd_failure *f, const struct rd_mapping *m, st
 		      struct rd_explanation *looked)
 {
 	const struct rd_fail_memory *mem = &f->memory;
-	char at[RD_WORD_ADDRESS];
+	const char *at = RD_WORD_POINTER(m->at);
 	uint64_t size = m->block ? m->block : 2u << 20;
+	const char *page = RD_BYTES(size);
 	uint64_t end = f->event->request.v[RD_REQ_ADDRESS] + f->event->request.v[RD_REQ_LENGTH];
 	uint64_t length = (end < m->end ? end : m->end) - m->at;
 	/* Pages that another mapping has reserved are free, and not for this one. */
 	uint64_t spare = mem->huge_free.v > mem->huge_reserved.v ? mem->huge_free.v - mem->huge_reserved.v : 0;
 	uint64_t wanted = length / size + (length % size != 0);
-	char page[RD_BYTES_TEXT], most[RD_BYTES_TEXT], used[RD_BYTES_TEXT];
 	const struct rd_memory_group *group = &mem->huge_group;
 	struct rd_explanation *facts = ret;
 
-	rd_word_pointer(m->at, at);
-	rd_bytes_text(size, page);
 	/* That it reached the limit once says nothing of this call: its pages have to be too many now. */
 	if (group->path && group->failures.known == RD_OK && group->failures.v && group->max.known == RD_OK &&
 	    group->current.known == RD_OK && group->current.v + wanted * size > group->max.v) {
 		rd_explain(ret, "cgroup-huge-pages", RD_CONFIDENCE_MEDIUM,
 			   "%s is a mapping of huge pages of %s, of which control group %s may have %s (hugetlb.max)",
-			   at, page, group->path, rd_bytes_text(group->max.v, most));
+			   at, page, group->path, RD_BYTES(group->max.v));
 		rd_explain_fact(ret, "%s has %s of them now, and reached its limit %" PRIu64 " time%s", group->path,
-				rd_bytes_text(group->current.v, used), group->failures.v,
-				group->failures.v == 1 ? "" : "s");
+				RD_BYTES(group->current.v), group->failures.v, group->failures.v == 1 ? "" : "s");
 		rd_explain_fix(ret, "# raise hugetlb.max of %s (the limit of huge pages of the container)", group->path);
 	} else if (m->reserved || mem->huge_free.known != RD_OK || spare >= wanted) {
 		facts = looked;
@@ -334,17 +322,15 @@ static bool is_full(const struct rd_mapping *m, uint64_t length)
 static bool find_refused(const struct rd_mapping *m, uint64_t length, struct rd_explanation *ret,
 			 struct rd_explanation *looked)
 {
-	char at[RD_WORD_ADDRESS];
-	char size[RD_BYTES_TEXT], used[RD_BYTES_TEXT];
+	const char *at = RD_WORD_POINTER(m->at);
 
-	rd_word_pointer(m->at, at);
 	/* The numbers show it; that a page was refused by the program, or by the key, they do not. */
 	if (is_full(m, length)) {
 		rd_explain(
 			ret, "memory-no-space", RD_CONFIDENCE_MEDIUM,
 			"the tmpfs that holds '%s' is full: %s of %s are in use, and the range needs pages that are not "
 			"there yet",
-			m->name, rd_bytes_text(m->fs_used.v, used), rd_bytes_text(m->fs_size.v, size));
+			m->name, RD_BYTES(m->fs_used.v), RD_BYTES(m->fs_size.v));
 		rd_explain_fix(ret,
 			       "df -h -t tmpfs\n# in the mount namespace of the process; remove what is left there, or "
 			       "enlarge it: mount -o remount,size=, --shm-size of a container, an emptyDir of medium "
@@ -372,8 +358,8 @@ static bool find_refused(const struct rd_mapping *m, uint64_t length, struct rd_
 							  ": its file system can refuse a page (no "
 							  "space, quota, read error)");
 		if (m->fs_size.known == RD_OK)
-			rd_explain_fact(looked, "about %s of %s of the tmpfs are in use",
-					rd_bytes_text(m->fs_used.v, used), rd_bytes_text(m->fs_size.v, size));
+			rd_explain_fact(looked, "about %s of %s of the tmpfs are in use", RD_BYTES(m->fs_used.v),
+					RD_BYTES(m->fs_size.v));
 		return false;
 	}
 	return true;
@@ -455,7 +441,6 @@ bool rd_find_memory(const struct rd_failure *f, struct rd_explanation *ret, stru
 {
 	const struct rd_moment *m = &f->event->moment;
 	bool pins = rd_failure_origin_is(f, "*umem*") || f->event->err == -EFAULT;
-	char bytes[RD_BYTES_TEXT];
 
 	if (!pins || !has_range(f))
 		return false;
@@ -477,7 +462,7 @@ bool rd_find_memory(const struct rd_failure *f, struct rd_explanation *ret, stru
 			looked,
 			"%s of this host were taken out of use after memory errors (HardwareCorrupted): a page of "
 			"the range may be among them",
-			rd_bytes_text(f->memory.corrupted.v, bytes));
+			RD_BYTES(f->memory.corrupted.v));
 	if (m->mapped_in_part && !m->mapped_all)
 		rd_explain_fact(looked, "the range has many mappings: the first of them are ordinary memory");
 	return false;

@@ -129,7 +129,6 @@ static bool is_valid(unsigned from, unsigned to)
 static void add_states(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_moment *m = &f->event->moment;
-	char mask[RD_WORD_MASK];
 
 	if (m->qp.mask & M_CUR_STATE)
 		rd_explain_fact(ret, "the request says that the state is %s (cur_qp_state); the call moves it to %s",
@@ -140,7 +139,7 @@ static void add_states(const struct rd_failure *f, struct rd_explanation *ret)
 	else
 		rd_explain_fact(ret, "the queue pair was in state %s; the call moves it to %s", state_name(m->qp.cur),
 				state_name(m->qp.next));
-	rd_explain_fact(ret, "attr_mask 0x%x: %s", m->qp.mask, rd_word_mask(m->qp.mask, mask));
+	rd_explain_fact(ret, "attr_mask 0x%x: %s", m->qp.mask, RD_WORD_MASK(m->qp.mask));
 }
 
 static void explain_invalid(const struct rd_failure *f, struct rd_explanation *ret)
@@ -175,18 +174,17 @@ static bool find_attributes(const struct rd_failure *f, const struct transition 
 	uint32_t required = t ? t->required[column] : 0, optional = t ? t->optional[column] : 0;
 	uint32_t missing = required & ~m->qp.mask;
 	uint32_t extra = m->qp.mask & ~(required | optional | M_STATE | M_RATE_LIMIT);
-	char names[RD_WORD_MASK];
 
 	if (missing) {
 		rd_explain(ret, "qp-attribute-missing", RD_CONFIDENCE_HIGH,
 			   "%s to %s requires %s, missing in attr_mask", state_name(m->qp.cur), state_name(m->qp.next),
-			   rd_word_mask(missing, names));
+			   RD_WORD_MASK(missing));
 		rd_explain_fix(ret, "# set %s in attr_mask\n# ibv_modify_qp(3) lists what each transition requires",
 			       is_one(missing) ? "the attribute and its bit" : "these attributes and their bits");
 	} else if (extra) {
 		rd_explain(ret, "qp-attribute-not-allowed", RD_CONFIDENCE_HIGH,
 			   "%s to %s does not permit %s in attr_mask", state_name(m->qp.cur), state_name(m->qp.next),
-			   rd_word_mask(extra, names));
+			   RD_WORD_MASK(extra));
 		rd_explain_fix(ret, "# leave %s out of attr_mask\n# ibv_modify_qp(3) lists what a transition permits",
 			       is_one(extra) ? "it" : "them");
 	} else {
@@ -256,7 +254,6 @@ static bool find_foreign(const struct rd_failure *f, struct rd_explanation *ret)
 	const struct rd_moment_handle *qp = rd_handle_of(f, RD_REQ_H_QP);
 	int column = qp && qp->found && qp->qp_type.known == RD_OK ? column_of(qp->qp_type.v) : -1;
 	uint32_t known = M_STATE | M_CUR_STATE | M_RATE_LIMIT, extra;
-	char names[RD_WORD_MASK];
 
 	if (column < 0 || !rd_req_has(r, RD_REQ_MASK) || !rd_failure_in_driver(f))
 		return false;
@@ -266,9 +263,9 @@ static bool find_foreign(const struct rd_failure *f, struct rd_explanation *ret)
 	if (!extra)
 		return false;
 	rd_explain(ret, "qp-attribute-not-allowed", RD_CONFIDENCE_HIGH, "queue pairs of type %s have no %s",
-		   rd_qp_type_name(qp->qp_type.v), rd_word_mask(extra, names));
+		   rd_qp_type_name(qp->qp_type.v), RD_WORD_MASK(extra));
 	rd_explain_fact(ret, "attr_mask 0x%" PRIx64 ": %s", r->v[RD_REQ_MASK],
-			rd_word_mask((uint32_t)r->v[RD_REQ_MASK], names));
+			RD_WORD_MASK((uint32_t)r->v[RD_REQ_MASK]));
 	return rd_explain_fix(ret, "# leave %s out of attr_mask\n# ibv_modify_qp(3) lists the attributes of each type",
 			      is_one(extra) ? "it" : "them");
 }
@@ -437,13 +434,11 @@ static void check_access(const struct rd_failure *f, struct found *found)
 static void check_pkey(const struct rd_failure *f, struct found *found)
 {
 	const struct rd_request *r = &f->event->request;
-	char port[RD_WORD_PORT];
 
 	if (rd_req_has(r, RD_REQ_PKEY_INDEX) && has_bit(r, 4) && f->dev.n_pkeys && rd_failure_in_driver(f) &&
 	    r->v[RD_REQ_PKEY_INDEX] >= f->dev.n_pkeys)
 		add_found(found, "pkey-index", CHECKED, "pkey_index is %" PRIu64 ", and the table of %s has %u entr%s",
-			  r->v[RD_REQ_PKEY_INDEX], rd_word_port(f, port), f->dev.n_pkeys,
-			  f->dev.n_pkeys == 1 ? "y" : "ies");
+			  r->v[RD_REQ_PKEY_INDEX], RD_WORD_PORT(f), f->dev.n_pkeys, f->dev.n_pkeys == 1 ? "y" : "ies");
 }
 
 static const char *fix_for(const char *id)
@@ -465,13 +460,12 @@ static void explain_found(const struct rd_failure *f, const struct found *found,
 			  struct rd_explanation *ret)
 {
 	_cleanup_buf_ struct rd_buf all = { 0 };
-	char names[RD_WORD_MASK];
 
 	for (size_t i = 0; i < found->n; i++)
 		rd_buf_printf(&all, "%s%s", !i ? "" : i + 1 < found->n ? "; " : "; or ", found->v[i].text);
 	rd_explain(ret, found->v[0].id, confidence, "%s%s", found->n > 1 ? "one of these: " : "", all.data);
 	rd_explain_fact(ret, "attr_mask 0x%" PRIx64 ": %s", f->event->request.v[RD_REQ_MASK],
-			rd_word_mask((uint32_t)f->event->request.v[RD_REQ_MASK], names));
+			RD_WORD_MASK((uint32_t)f->event->request.v[RD_REQ_MASK]));
 	rd_explain_fix(ret, "# %s", fix_for(found->v[0].id));
 }
 

@@ -299,12 +299,10 @@ static bool find_address(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_moment_handle *qp = rd_handle_of(f, RD_REQ_H_QP);
 	const uint8_t *gid = f->event->request.gid;
-	char text[RD_WORD_IP];
 
 	if (!rd_is_multicast_gid(gid)) {
 		rd_explain(ret, "multicast-address", RD_CONFIDENCE_HIGH,
-			   "%s is not a multicast GID: those begin with ff, or are IPv4 groups",
-			   rd_word_gid(gid, text));
+			   "%s is not a multicast GID: those begin with ff, or are IPv4 groups", RD_WORD_GID(gid));
 		return rd_explain_fix(ret, "# use the MGID of the group: on RoCE ff0e::ffff:a.b.c.d for an IPv4 group");
 	}
 	if (qp && qp->found && qp->qp_type.known == RD_OK && qp->qp_type.v != RD_QPT_UD) {
@@ -321,21 +319,19 @@ static bool find_address(const struct rd_failure *f, struct rd_explanation *ret)
 static bool find_not_attached(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_moment_handle *qp = rd_handle_of(f, RD_REQ_H_QP);
-	char text[RD_WORD_IP];
 
 	if (!rd_is_verb(f->event, "ibv_detach_mcast") || !qp || !qp->found)
 		return false;
 	rd_explain(ret, "multicast-not-attached",
 		   rd_failure_origin_is(f, "ib_uverbs_detach_mcast") ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 		   "queue pair %u is not attached to group %s with LID %" PRIu64, qp->number.v,
-		   rd_word_gid(f->event->request.gid, text), f->event->request.v[RD_REQ_MLID]);
+		   RD_WORD_GID(f->event->request.gid), f->event->request.v[RD_REQ_MLID]);
 	return rd_explain_fix(ret, "# detach with the same GID and LID as it was attached with, and once");
 }
 
 /* How many queue pairs a group has is not reported; the errno of the driver is the same for both limits. */
 static bool find_full(const struct rd_failure *f, struct rd_explanation *ret)
 {
-	char text[RD_WORD_IP];
 	uint64_t group = 0, total = 0;
 
 	/* A driver returns ENOMEM when it runs out of memory, too: what it calls must not be the origin. */
@@ -345,7 +341,7 @@ static bool find_full(const struct rd_failure *f, struct rd_explanation *ret)
 	rd_failure_attr(f, "max_total_mcast_qp_attach", &total);
 	rd_explain(ret, "multicast-limit", RD_CONFIDENCE_MEDIUM,
 		   "group %s has as many queue pairs as %s permits: max_mcast_qp_attach is %" PRIu64,
-		   rd_word_gid(f->event->request.gid, text), f->event->ibdev, group);
+		   RD_WORD_GID(f->event->request.gid), f->event->ibdev, group);
 	rd_explain_fact(ret, "limits of %s: %" PRIu64 " queue pairs in a group, %" PRIu64 " in all groups together",
 			f->event->ibdev, group, total);
 	rd_explain_fact(ret, "not reported by the kernel: how many are attached now");

@@ -22,26 +22,31 @@ rd_cause_find rd_find_handle, rd_find_descriptors_invalid, rd_find_create, rd_fi
 	rd_find_removed, rd_find_core_checks, rd_find_support, rd_find_malformed, rd_find_exhausted, rd_find_firmware,
 	rd_find_out_of_memory;
 
-/* --- words.c: names for texts. Static, or written to `ret` and returned --- */
+/* --- words.c: names for texts. Static, or written to `ret` and returned; the macros have a place for it that lasts as long as the block --- */
 
 /* The call: "ibv_reg_mr", or object and method. */
 const char *rd_word_call(const struct rd_event *event);
 /* "0x7f3a12000000" */
 #define RD_WORD_ADDRESS 24
+#define RD_WORD_POINTER(address) rd_word_pointer(address, (char[RD_WORD_ADDRESS]){ 0 })
 const char *rd_word_pointer(uint64_t address, char *ret);
 /* A GID or IP address: IPv4-mapped GIDs as IPv4 address. */
 #define RD_WORD_IP 48
+#define RD_WORD_GID(gid) rd_word_gid(gid, (char[RD_WORD_IP]){ 0 })
+#define RD_WORD_SOCKET(address) rd_word_socket(address, (char[RD_WORD_IP]){ 0 })
 const char *rd_word_gid(const uint8_t *gid, char *ret);
 const char *rd_word_socket(const struct rd_req_address *address, char *ret);
 /* "port 1 of mlx5_0", "mlx5_0/1" */
-#define RD_WORD_PORT 96
+#define RD_PORT_TEXT 96
+#define RD_WORD_PORT(failure) rd_word_port(failure, (char[RD_PORT_TEXT]){ 0 })
 const char *rd_word_port(const struct rd_failure *failure, char *ret);
 /* "completion queue" of UVERBS_OBJECT_CQ */
 const char *rd_word_object(unsigned type);
 /* The type of object that a handle field must name; 0: any. */
 unsigned rd_word_type_of(enum rd_req_field field);
 /* Names of attributes in a mask of modify_qp: "IBV_QP_TIMEOUT, IBV_QP_RETRY_CNT". */
-#define RD_WORD_MASK 512
+#define RD_MASK_TEXT 512
+#define RD_WORD_MASK(mask) rd_word_mask(mask, (char[RD_MASK_TEXT]){ 0 })
 const char *rd_word_mask(uint32_t mask, char *ret);
 /* Whether it stands for nothing else in a shell. Names of control groups are the users'. */
 bool rd_word_is_plain(const char *name);

@@ -86,9 +86,9 @@ const char *rd_word_port(const struct rd_failure *f, char *ret)
 	const char *ibdev = f->event->ibdev ? f->event->ibdev : "the device";
 
 	if (f->dev.port)
-		snprintf(ret, RD_WORD_PORT, "%.80s/%u", ibdev, f->dev.port);
+		snprintf(ret, RD_PORT_TEXT, "%.80s/%u", ibdev, f->dev.port);
 	else
-		snprintf(ret, RD_WORD_PORT, "%.80s", ibdev);
+		snprintf(ret, RD_PORT_TEXT, "%.80s", ibdev);
 	return ret;
 }
 
@@ -114,15 +114,15 @@ const char *rd_word_mask(uint32_t mask, char *ret)
 	size_t at = 0;
 
 	ret[0] = '\0';
-	for (unsigned i = 0; i < 32 && at < RD_WORD_MASK; i++) {
+	for (unsigned i = 0; i < 32 && at < RD_MASK_TEXT; i++) {
 		const char *name = rd_qp_attr_name(i);
 
 		if (!(mask >> i & 1))
 			continue;
 		if (name)
-			at += (size_t)snprintf(ret + at, RD_WORD_MASK - at, "%sIBV_QP_%s", at ? ", " : "", name);
+			at += (size_t)snprintf(ret + at, RD_MASK_TEXT - at, "%sIBV_QP_%s", at ? ", " : "", name);
 		else
-			at += (size_t)snprintf(ret + at, RD_WORD_MASK - at, "%sbit %u", at ? ", " : "", i);
+			at += (size_t)snprintf(ret + at, RD_MASK_TEXT - at, "%sbit %u", at ? ", " : "", i);
 	}
 	return ret;
 }

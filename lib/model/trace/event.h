@@ -36,8 +36,10 @@ bool rd_explain_fact(struct rd_explanation *explanation, const char *fmt, ...) R
 /* Sets what to do. Returns true: a rule that ends with it has found the cause. */
 bool rd_explain_fix(struct rd_explanation *explanation, const char *fmt, ...) RD_PRINTF(2, 3);
 
-/* A number of bytes for a sentence: "64 KiB", "3 bytes". `ret`: RD_BYTES_TEXT bytes; returned. */
+/* A number of bytes for a sentence: "64 KiB", "3 bytes". `ret`: RD_BYTES_TEXT bytes; returned. RD_BYTES has a place for it that lasts as
+ * long as the block. */
 #define RD_BYTES_TEXT 40
+#define RD_BYTES(bytes) rd_bytes_text(bytes, (char[RD_BYTES_TEXT]){ 0 })
 const char *rd_bytes_text(uint64_t bytes, char *ret);
 
 /* ---- the moment of the failure

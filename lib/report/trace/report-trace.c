@@ -229,7 +229,6 @@ struct rd_section *rd_report_trace_event(const struct rd_event *ev, const struct
 	struct rd_section *chain = rd_section_create("chain", place_columns, RD_ARRAY_SIZE(place_columns));
 	struct rd_section *evidence = rd_section_create("evidence", text_columns, 1);
 	const struct rd_explanation *why = &ev->why;
-	char digits[RD_ERRNO_WORD];
 	struct rd_row *row;
 
 	RD_ROW(origin, function_cell(ev->origin, set), module_cell(ev->origin, set));
@@ -242,14 +241,14 @@ struct rd_section *rd_report_trace_event(const struct rd_event *ev, const struct
 		RD_ROW(below, RD_STR(modules));
 	}
 	for (const struct rd_link *link = ev->chain; link < ev->chain + ev->n_chain; link++)
-		RD_ROW(chain, function_cell(link->fn, set), module_cell(link->fn, set),
-		       RD_STR(rd_errno_word(link->err, digits)), RD_BOOL(link->translated));
+		RD_ROW(chain, function_cell(link->fn, set), module_cell(link->fn, set), RD_STR(RD_ERRNO(link->err)),
+		       RD_BOOL(link->translated));
 	for (size_t i = 0; i < why->n_evidence; i++)
 		RD_ROW(evidence, RD_STR(why->evidence[i]));
 	row = RD_ROW(section, RD_UINT(ev->time_ns), ev->pid ? RD_UINT(ev->pid) : RD_UNKNOWN_CELL,
 		     ev->pid ? RD_UINT(ev->tid) : RD_UNKNOWN_CELL, RD_STR(ev->comm), RD_UINT(ev->uid),
 		     RD_STR(ev->cgroup), RD_STR(ev->job), RD_STR(ev->ibdev), RD_UINT_OF(ev->port), RD_STR(ev->object),
-		     RD_STR(ev->method), RD_STR(ev->verb), RD_UINT_OF(ev->qpn), RD_STR(rd_errno_word(ev->err, digits)),
+		     RD_STR(ev->method), RD_STR(ev->verb), RD_UINT_OF(ev->qpn), RD_STR(RD_ERRNO(ev->err)),
 		     RD_UINT(-(int64_t)ev->err), RD_STR("kernel"), RD_SUB(origin), RD_BOOL(ev->origin_exact),
 		     RD_SUB(below), RD_SUB(chain), RD_UINT(ev->dropped),
 		     stack_cell("kernel_stack", 3, ev->kstack, ev->n_kstack),
@@ -311,7 +310,6 @@ void rd_report_trace_summary(struct rd_report *report, const struct rd_trace_sum
 	_cleanup_free_ struct rd_origin_count *merged = rd_alloc(sum->n_counts, sizeof(*merged));
 	struct rd_section *origins = rd_section_create("by_origin", origin_columns, RD_ARRAY_SIZE(origin_columns));
 	const struct rd_trace_totals *t = &sum->totals;
-	char digits[RD_ERRNO_WORD];
 	size_t n;
 
 	report->scalars = rd_section_create("summary", sum_columns, RD_ARRAY_SIZE(sum_columns));
@@ -325,9 +323,9 @@ void rd_report_trace_summary(struct rd_report *report, const struct rd_trace_sum
 	n = merge(merged, sum->n_counts);
 	for (const struct rd_origin_count *c = merged; c < merged + n; c++)
 		if (!hide_benign || c->benign < c->count)
-			RD_ROW(origins, RD_UINT(c->count), RD_STR(rd_errno_word(c->err, digits)), RD_STR(c->verb),
-			       RD_STR(c->ibdev), function_cell(c->fn, set), module_cell(c->fn, set), RD_STR(c->object),
-			       RD_STR(c->method), RD_UINT(-(int64_t)c->err), RD_UINT(c->benign));
+			RD_ROW(origins, RD_UINT(c->count), RD_STR(RD_ERRNO(c->err)), RD_STR(c->verb), RD_STR(c->ibdev),
+			       function_cell(c->fn, set), module_cell(c->fn, set), RD_STR(c->object), RD_STR(c->method),
+			       RD_UINT(-(int64_t)c->err), RD_UINT(c->benign));
 	rd_report_add(report, origins);
 }
 
@@ -363,7 +361,7 @@ void rd_report_trace_loop(struct rd_report *report, const struct rd_crash_loop *
 {
 	struct rd_section *origin = rd_section_create("origin", place_columns, 2);
 	const struct rd_failure_count *where = &loop->where;
-	char first[RD_RFC3339_SIZE], digits[RD_ERRNO_WORD];
+	char first[RD_RFC3339_SIZE];
 	_cleanup_free_ char *summary = NULL;
 
 	rd_rfc3339(loop->first, first);
@@ -371,21 +369,18 @@ void rd_report_trace_loop(struct rd_report *report, const struct rd_crash_loop *
 			  (unsigned long long)where->count, (unsigned long long)loop->starts, first);
 	report->scalars = rd_section_create("loop", loop_columns, RD_ARRAY_SIZE(loop_columns));
 	RD_ROW(origin, known(where->function), known(where->module));
-	RD_ROW(report->scalars, RD_STR(summary), RD_SUB(origin), known(where->verb),
-	       RD_STR(rd_errno_word(where->err, digits)), known(where->ibdev), known(loop->comm), known(where->job),
-	       RD_UINT(loop->starts), RD_UINT(where->count), RD_UINT(loop->first), RD_UINT(loop->last),
-	       known(loop->cause));
+	RD_ROW(report->scalars, RD_STR(summary), RD_SUB(origin), known(where->verb), RD_STR(RD_ERRNO(where->err)),
+	       known(where->ibdev), known(loop->comm), known(where->job), RD_UINT(loop->starts), RD_UINT(where->count),
+	       RD_UINT(loop->first), RD_UINT(loop->last), known(loop->cause));
 }
 
 void rd_report_trace_notice(struct rd_report *report, const char *event, uint64_t count, uint64_t since,
 			    const struct rd_failure_count *where, uint32_t pid)
 {
-	char digits[RD_ERRNO_WORD];
-
 	report->scalars = rd_section_create("notice", notice_columns, RD_ARRAY_SIZE(notice_columns));
 	RD_ROW(report->scalars, RD_STR(event), RD_UINT(count), since ? RD_UINT(since) : RD_UNKNOWN_CELL,
 	       where && pid ? RD_UINT(pid) : RD_UNKNOWN_CELL, known(where ? where->function : ""),
-	       known(where ? where->verb : ""), RD_STR(where ? rd_errno_word(where->err, digits) : NULL),
+	       known(where ? where->verb : ""), RD_STR(where ? RD_ERRNO(where->err) : NULL),
 	       known(where ? where->ibdev : ""));
 }
 
