@@ -218,123 +218,72 @@ enum relation {
 	HOST,  /* anything on the host */
 };
 
-/* Nearest cause first: the first match is used. */
+/* Nearest cause first: the first match is used. Effects: ids, separated by blanks. */
 static const struct {
-	const char *cause, *effect;
+	const char *cause;
 	enum relation relation;
+	const char *effects;
 } rules[] = {
 	/* A device without a driver, or that failed. */
-	{ "nic-driver", "port-state", SAME },
-	{ "nic-driver", "switch-uneven", ABOVE },
-	{ "nic-driver", "failover-backup", HOST },
-	{ "nic-driver", "failover-fabric", HOST },
-	{ "nic-driver", "failover-card", HOST },
-	{ "nic-driver", "backend-default-route", HOST },
-	{ "nic-driver", "nic-shared", HOST },
-	{ "nic-driver", "nic-not-compute", HOST },
-	{ "gpu-driver", "peermem", HOST },
-	{ "gpu-driver", "amd-peer", HOST },
-	{ "gpu-driver", "dmabuf", HOST },
-	{ "log-nic-health", "port-state", SAME },
-	{ "log-slot-power", "port-state", SAME },
-	{ "devlink-health", "port-state", SAME },
+	{ "nic-driver", SAME, "port-state" },
+	{ "nic-driver", ABOVE, "switch-uneven" },
+	{ "nic-driver", HOST,
+	  "failover-backup failover-fabric failover-card backend-default-route nic-shared nic-not-compute" },
+	{ "gpu-driver", HOST, "peermem amd-peer dmabuf" },
+	{ "log-nic-health", SAME, "port-state" },
+	{ "log-slot-power", SAME, "port-state" },
+	{ "devlink-health", SAME, "port-state" },
 	/* A PCI function that does not respond. */
-	{ "pcie-no-answer", "pcie-link-width", SAME },
-	{ "pcie-no-answer", "pcie-link-speed", SAME },
-	{ "pcie-no-answer", "pcie-bandwidth", SAME },
-	{ "pcie-no-answer", "port-state", SAME },
-	{ "pcie-no-answer", "nic-driver", SAME },
-	{ "pcie-no-answer", "gpu-driver", SAME },
-	{ "pcie-no-answer", "power-state", SAME },
-	{ "pcie-no-answer", "pcie-mps", SAME },
-	{ "pcie-no-answer", "pcie-mrrs", SAME },
-	{ "pcie-no-answer", "relaxed-ordering", SAME },
+	{ "pcie-no-answer", SAME,
+	  "pcie-link-width pcie-link-speed pcie-bandwidth port-state nic-driver gpu-driver power-state "
+	  "pcie-mps pcie-mrrs relaxed-ordering" },
 	/* A port with a different link layer than its twins: values of the other layer do not apply. */
-	{ "link-layer-uniform", "ib-no-sm", SAME },
-	{ "link-layer-uniform", "ib-lid", SAME },
-	{ "link-layer-uniform", "ib-sm-lid", SAME },
-	{ "link-layer-uniform", "port-state", SAME },
-	{ "link-layer-uniform", "switch-uneven", ABOVE },
-	{ "link-layer-uniform", "gid-usable", SAME },
-	{ "link-layer-uniform", "gid-v2", SAME },
-	{ "link-layer-uniform", "gid-uniform", SAME },
-	{ "link-layer-uniform", "mtu-uniform", SAME },
-	{ "link-layer-uniform", "roce-mtu", SAME },
-	{ "link-layer-uniform", "roce-lossless", SAME },
-	{ "link-layer-uniform", "port-speed-uniform", SAME },
+	{ "link-layer-uniform", SAME,
+	  "ib-no-sm ib-lid ib-sm-lid port-state gid-usable gid-v2 gid-uniform mtu-uniform roce-mtu "
+	  "roce-lossless port-speed-uniform" },
+	{ "link-layer-uniform", ABOVE, "switch-uneven" },
 	/* The link is up, but no subnet manager has configured it. */
-	{ "ib-no-sm", "port-state", SAME },
-	{ "ib-no-sm", "ib-lid", SAME },
-	{ "ib-no-sm", "ib-sm-lid", SAME },
-	{ "ib-no-sm", "ib-pkey", SAME },
-	{ "ib-no-sm", "failover-backup", HOST },
-	{ "ib-no-sm", "failover-card", HOST },
-	{ "ib-no-sm", "switch-uneven", ABOVE },
-	{ "ib-no-sm", "nic-shared", HOST },
-	{ "ib-no-sm", "nic-not-compute", HOST },
-	{ "ib-lid", "ib-sm-lid", SAME },
+	{ "ib-no-sm", SAME, "port-state ib-lid ib-sm-lid ib-pkey" },
+	{ "ib-no-sm", HOST, "failover-backup failover-card nic-shared nic-not-compute" },
+	{ "ib-no-sm", ABOVE, "switch-uneven" },
+	{ "ib-lid", SAME, "ib-sm-lid" },
 	/* A port that is down. */
-	{ "port-state", "gid-usable", SAME },
-	{ "port-state", "gid-v2", SAME },
-	{ "port-state", "gid-uniform", SAME },
-	{ "port-state", "roce-netdev", SAME },
-	{ "port-state", "port-speed-uniform", SAME },
-	{ "port-state", "mtu-uniform", SAME },
-	{ "port-state", "ib-width", SAME },
-	{ "port-state", "ib-lid", SAME },
-	{ "port-state", "ib-sm-lid", SAME },
-	{ "port-state", "failover-backup", HOST },
-	{ "port-state", "failover-card", HOST },
-	{ "port-state", "failover-fabric", HOST },
-	{ "port-state", "switch-uneven", ABOVE },
-	{ "port-state", "dual-port", SAME },
-	{ "port-state", "neighbour-failed", SAME },
-	{ "port-state", "rail-route", SAME },
-	{ "port-state", "link-flaps", SAME },
-	{ "port-state", "link-downed", SAME },
-	{ "port-state", "log-link-flaps", SAME },
-	{ "port-state", "nic-shared", HOST },
-	{ "port-state", "nic-not-compute", HOST },
-	{ "port-state", "job-env", SAME },
-	{ "port-state", "profile-value", SAME },
+	{ "port-state", SAME,
+	  "gid-usable gid-v2 gid-uniform roce-netdev port-speed-uniform mtu-uniform ib-width ib-lid ib-sm-lid "
+	  "dual-port neighbour-failed rail-route link-flaps link-downed log-link-flaps job-env profile-value" },
+	{ "port-state", HOST, "failover-backup failover-card failover-fabric nic-shared nic-not-compute" },
+	{ "port-state", ABOVE, "switch-uneven" },
 	/* Addresses and bonds. */
-	{ "rail-address", "arp-flux", HOST },
-	{ "rail-address", "rp-filter", HOST },
-	{ "rail-address", "neighbour-failed", SAME },
-	{ "bond-mode", "port-speed-uniform", SAME },
-	{ "bond-aggregator", "port-speed-uniform", SAME },
-	{ "mtu-uniform", "roce-mtu", SAME },
+	{ "rail-address", HOST, "arp-flux rp-filter" },
+	{ "rail-address", SAME, "neighbour-failed" },
+	{ "bond-mode", SAME, "port-speed-uniform" },
+	{ "bond-aggregator", SAME, "port-speed-uniform" },
+	{ "mtu-uniform", SAME, "roce-mtu" },
 	/* GIDs. */
-	{ "gid-netns", "gid-usable", SAME },
-	{ "roce-netdev", "gid-usable", SAME },
-	{ "gid-v2", "gid-usable", SAME },
-	{ "gid-usable", "gid-uniform", SAME },
-	{ "gid-usable", "job-env", SAME },
+	{ "gid-netns", SAME, "gid-usable" },
+	{ "roce-netdev", SAME, "gid-usable" },
+	{ "gid-v2", SAME, "gid-usable" },
+	{ "gid-usable", SAME, "gid-uniform job-env" },
 	/* PCI Express: a narrow or slow link limits all devices below it. */
-	{ "pcie-link-width", "pcie-bandwidth", BELOW },
-	{ "pcie-link-speed", "pcie-bandwidth", BELOW },
-	{ "aer-uncorrectable", "aer-correctable", SAME },
-	{ "power-state", "pcie-link-speed", SAME },
+	{ "pcie-link-width", BELOW, "pcie-bandwidth" },
+	{ "pcie-link-speed", BELOW, "pcie-bandwidth" },
+	{ "aer-uncorrectable", SAME, "aer-correctable" },
+	{ "power-state", SAME, "pcie-link-speed" },
 	/* NUMA node of a device. */
-	{ "numa-switch", "numa-node", SAME },
-	{ "numa-switch", "gpu-nic-socket", SAME },
-	{ "numa-node", "gpu-nic-socket", SAME },
-	{ "nic-driver", "gpu-nic-socket", NODE },
-	{ "port-state", "gpu-nic-socket", NODE },
-	{ "ib-no-sm", "gpu-nic-socket", NODE },
+	{ "numa-switch", SAME, "numa-node gpu-nic-socket" },
+	{ "numa-node", SAME, "gpu-nic-socket" },
+	{ "nic-driver", NODE, "gpu-nic-socket" },
+	{ "port-state", NODE, "gpu-nic-socket" },
+	{ "ib-no-sm", NODE, "gpu-nic-socket" },
 	/* Modules that did not load. */
-	{ "log-peermem-symbols", "peermem", HOST },
-	{ "log-peermem", "peermem", HOST },
+	{ "log-peermem-symbols", HOST, "peermem" },
+	{ "log-peermem", HOST, "peermem" },
 	/* A card or accelerator that is missing. */
-	{ "profile-gpu", "gpu-missing", HOST },
-	{ "gpu-missing", "switch-uneven", HOST },
-	{ "profile-nic", "nic-missing", HOST },
-	{ "nic-missing", "switch-uneven", HOST },
-	{ "nic-missing", "gpu-nic-socket", HOST },
-	{ "nic-missing", "failover-backup", HOST },
-	{ "nic-missing", "nic-shared", HOST },
-	{ "nic-missing", "nic-not-compute", HOST },
-	{ "profile-nic", "profile-value", SAME },
+	{ "profile-gpu", HOST, "gpu-missing" },
+	{ "gpu-missing", HOST, "switch-uneven" },
+	{ "profile-nic", HOST, "nic-missing" },
+	{ "nic-missing", HOST, "switch-uneven gpu-nic-socket failover-backup nic-shared nic-not-compute" },
+	{ "profile-nic", SAME, "profile-value" },
 };
 
 struct state {
@@ -382,6 +331,20 @@ static bool is_connected(const struct state *st, enum relation relation, size_t 
 	return share_objects(a, b) || strcmp(st->findings->v[effect].subject, st->findings->v[cause].subject) == 0;
 }
 
+static bool is_listed(const char *ids, const char *id)
+{
+	size_t len = strlen(id);
+
+	for (; *ids; ids += strspn(ids, " ")) {
+		size_t n = strcspn(ids, " ");
+
+		if (n == len && !memcmp(ids, id, n))
+			return true;
+		ids += n;
+	}
+	return false;
+}
+
 /* The first fault whose id is not less than this one. */
 static size_t find_fault(const struct state *st, const char *id)
 {
@@ -404,7 +367,7 @@ static int find_cause(const struct state *st, size_t effect)
 	const struct rd_findings *findings = st->findings;
 
 	for (size_t r = 0; r < RD_ARRAY_SIZE(rules); r++) {
-		if (strcmp(rules[r].effect, findings->v[effect].id) != 0)
+		if (!is_listed(rules[r].effects, findings->v[effect].id))
 			continue;
 		for (size_t f = find_fault(st, rules[r].cause); f < st->n_faults; f++) {
 			size_t cause = st->faults[f];
