@@ -186,7 +186,7 @@ void rd_sel_note_calls(struct rd_sel *sel)
 			const struct rd_elf_ptr *ptr = &mod->elf.ptrs[i];
 
 			if (ptr->to != RD_ELF_NONE && mod->fn_of[ptr->to] != RD_ELF_NONE &&
-			    strcmp(mod->elf.sections[ptr->section].name, RD_ELF_NOKPROBE) != 0)
+			    strcmp(rd_elf_section_name(&mod->elf, ptr->section), RD_ELF_NOKPROBE) != 0)
 				set->fns[mod->fn_of[ptr->to]].taken = true;
 		}
 		for (size_t i = 0; i < mod->elf.n_refs; i++) {

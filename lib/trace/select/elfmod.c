@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "trace/select/elfmod.h"
+#include "trace/select/sel.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -32,42 +32,34 @@ static int read_sections(struct rd_elf *elf, struct rd_err *err)
 {
 	const Elf64_Ehdr *eh = (const void *)elf->data;
 	const Elf64_Shdr *sh;
-	const char *names;
-	size_t n = eh->e_shnum;
 	uint64_t sum = 0;
 
-	if (!n || n > MAX_SECTIONS || eh->e_shentsize != sizeof(*sh) || eh->e_shoff % 8 ||
-	    !inside(eh->e_shoff, n * sizeof(*sh), elf->size))
+	if (!eh->e_shnum || eh->e_shnum > MAX_SECTIONS || eh->e_shentsize != sizeof(*sh) || eh->e_shoff % 8 ||
+	    !inside(eh->e_shoff, eh->e_shnum * sizeof(*sh), elf->size))
 		return damaged(err, "no section table");
-	sh = (const void *)(elf->data + eh->e_shoff);
-	if (eh->e_shstrndx >= n || sh[eh->e_shstrndx].sh_type == SHT_NOBITS ||
+	sh = elf->sections = (const void *)(elf->data + eh->e_shoff);
+	elf->n_sections = eh->e_shnum;
+	if (eh->e_shstrndx >= elf->n_sections || sh[eh->e_shstrndx].sh_type == SHT_NOBITS ||
 	    !inside(sh[eh->e_shstrndx].sh_offset, sh[eh->e_shstrndx].sh_size, elf->size))
 		return damaged(err, "no section names");
-	names = (const char *)elf->data + sh[eh->e_shstrndx].sh_offset;
-	elf->sections = rd_alloc(n, sizeof(*elf->sections));
-	elf->n_sections = n;
-	for (size_t i = 0; i < n; i++) {
-		struct rd_elf_section *s = &elf->sections[i];
-
-		*s = (struct rd_elf_section){
-			.name = string_at(names, sh[eh->e_shstrndx].sh_size, sh[i].sh_name),
-			.type = sh[i].sh_type,
-			.flags = sh[i].sh_flags,
-			.offset = sh[i].sh_offset,
-			.size = sh[i].sh_size,
-			.link = sh[i].sh_link,
-			.info = sh[i].sh_info,
-			.entsize = sh[i].sh_entsize,
-		};
-		if (s->type != SHT_NOBITS && !inside(s->offset, s->size, elf->size))
+	elf->names = (const char *)elf->data + sh[eh->e_shstrndx].sh_offset;
+	elf->names_size = sh[eh->e_shstrndx].sh_size;
+	for (size_t i = 0; i < elf->n_sections; i++) {
+		if (sh[i].sh_type == SHT_NOBITS)
+			continue;
+		if (!inside(sh[i].sh_offset, sh[i].sh_size, elf->size))
 			return damaged(err, "section beyond the end of the file");
-		if (s->type != SHT_NOBITS)
-			sum += s->size;
 		/* Overlapping sections could make a small file as expensive to process as a huge one. */
+		sum += sh[i].sh_size;
 		if (sum > elf->size)
 			return damaged(err, "sections overlap");
 	}
 	return 0;
+}
+
+const char *rd_elf_section_name(const struct rd_elf *elf, size_t section)
+{
+	return string_at(elf->names, elf->names_size, elf->sections[section].sh_name);
 }
 
 const char *rd_elf_defined_func(const struct rd_elf *elf, const Elf64_Sym *sym)
@@ -78,17 +70,33 @@ const char *rd_elf_defined_func(const struct rd_elf *elf, const Elf64_Sym *sym)
 }
 
 /* Code that stays in memory: .init sections are freed after loading. */
-static bool is_code(const struct rd_elf_section *s)
+static bool is_code(const struct rd_elf *elf, size_t section)
 {
-	return s->type == SHT_PROGBITS && (s->flags & SHF_ALLOC) && (s->flags & SHF_EXECINSTR) &&
-	       strncmp(s->name, ".init", 5) != 0;
+	const Elf64_Shdr *s = &elf->sections[section];
+
+	return s->sh_type == SHT_PROGBITS && (s->sh_flags & SHF_ALLOC) && (s->sh_flags & SHF_EXECINSTR) &&
+	       strncmp(rd_elf_section_name(elf, section), ".init", 5) != 0;
 }
 
 /* Whether a section holds data that stays in memory. The tables of ftrace sites point to every function, so they do not count. */
-static bool is_data(const struct rd_elf_section *s)
+static bool is_data(const struct rd_elf *elf, size_t section)
 {
-	return (s->flags & SHF_ALLOC) && !(s->flags & SHF_EXECINSTR) && strcmp(s->name, "__mcount_loc") != 0 &&
-	       strcmp(s->name, "__patchable_function_entries") != 0;
+	const char *name = rd_elf_section_name(elf, section);
+	uint64_t flags = elf->sections[section].sh_flags;
+
+	return (flags & SHF_ALLOC) && !(flags & SHF_EXECINSTR) && strcmp(name, "__mcount_loc") != 0 &&
+	       strcmp(name, "__patchable_function_entries") != 0;
+}
+
+/* The relocations of a section that has them for another one, and their number; NULL: it is of another kind. */
+static const Elf64_Rela *relas_of(const struct rd_elf *elf, size_t section, size_t *n)
+{
+	const Elf64_Shdr *s = &elf->sections[section];
+
+	*n = s->sh_size / sizeof(Elf64_Rela);
+	return s->sh_type == SHT_RELA && s->sh_info < elf->n_sections && s->sh_offset % 8 == 0 ?
+		       (const void *)(elf->data + s->sh_offset) :
+		       NULL;
 }
 
 static int compare_syms(const void *a, const void *b)
@@ -103,15 +111,13 @@ static void read_symbols(struct rd_elf *elf)
 {
 	for (size_t i = 0; i < elf->n_symtab; i++) {
 		const Elf64_Sym *st = &elf->symtab[i];
-		const struct rd_elf_section *s;
 		struct rd_elf_sym sym;
 		int type = ELF64_ST_TYPE(st->st_info);
 
 		if ((type != STT_FUNC && type != STT_OBJECT) || !st->st_size || st->st_shndx == SHN_UNDEF ||
 		    st->st_shndx >= elf->n_sections)
 			continue;
-		s = &elf->sections[st->st_shndx];
-		if (!inside(st->st_value, st->st_size, s->size))
+		if (!inside(st->st_value, st->st_size, elf->sections[st->st_shndx].sh_size))
 			continue;
 		sym = (struct rd_elf_sym){
 			.name = string_at(elf->strtab, elf->strtab_size, st->st_name),
@@ -123,9 +129,10 @@ static void read_symbols(struct rd_elf *elf)
 		if (!sym.name[0])
 			continue;
 		/* Padding in front of a function has its own symbol. */
-		if (type == STT_FUNC && is_code(s) && strncmp(sym.name, "__pfx_", 6) && strncmp(sym.name, "__cfi_", 6))
+		if (type == STT_FUNC && is_code(elf, st->st_shndx) && strncmp(sym.name, "__pfx_", 6) &&
+		    strncmp(sym.name, "__cfi_", 6))
 			*RD_ADD(elf->funcs, elf->n_funcs, elf->cap_funcs) = sym;
-		else if (type == STT_OBJECT && is_data(s))
+		else if (type == STT_OBJECT && is_data(elf, st->st_shndx))
 			*RD_ADD(elf->objects, elf->n_objects, elf->cap_objects) = sym;
 	}
 	rd_sort(elf->funcs, elf->n_funcs, sizeof(*elf->funcs), compare_syms);
@@ -135,36 +142,30 @@ static void read_symbols(struct rd_elf *elf)
 				      elf->funcs[i].offset == elf->funcs[i - 1].offset;
 }
 
-/* Index of the first of n sorted symbols after (section, offset). */
-static size_t upper_bound(const struct rd_elf_sym *v, size_t n, uint32_t section, uint64_t offset)
+static int compare_places(const void *a, const void *b)
 {
-	size_t lo = 0, hi = n;
+	const struct rd_elf_sym *x = a, *y = b;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v[mid].section < section || (v[mid].section == section && v[mid].offset <= offset))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return RD_CMP(x->section, y->section) ?: RD_CMP(x->offset, y->offset);
 }
 
 uint32_t rd_elf_func_around(const struct rd_elf *elf, uint32_t section, uint64_t offset)
 {
-	size_t i = upper_bound(elf->funcs, elf->n_funcs, section, offset);
-	const struct rd_elf_sym *f;
+	const struct rd_elf_sym key = { .section = section, .offset = offset }, *f;
+	size_t i = rd_lower_bound(&key, elf->funcs, elf->n_funcs, sizeof(key), compare_places);
 
+	/* Behind those at this place. */
+	while (i < elf->n_funcs && !compare_places(&elf->funcs[i], &key))
+		i++;
 	if (!i)
 		return RD_ELF_NONE;
-	f = &elf->funcs[i - 1];
+	f = &elf->funcs[--i];
 	if (f->section != section || offset - f->offset >= f->size)
 		return RD_ELF_NONE;
 	/* The first of the symbols at the same place. */
-	if (f->offset)
-		return upper_bound(elf->funcs, i - 1, section, f->offset - 1);
-	return section ? upper_bound(elf->funcs, i - 1, section - 1, UINT64_MAX) : 0;
+	while (elf->funcs[i].alias)
+		i--;
+	return i;
 }
 
 static uint32_t func_at(const struct rd_elf *elf, uint32_t section, uint64_t offset)
@@ -192,26 +193,21 @@ static uint32_t func_of_site(const struct rd_elf *elf, uint32_t section, uint64_
 	return f;
 }
 
-static void mark_traced(struct rd_elf *elf, const struct rd_elf_section *rela)
+static void mark_traced(struct rd_elf *elf, const Elf64_Rela *site)
 {
-	const Elf64_Rela *r = (const void *)(elf->data + rela->offset);
+	uint64_t sym = ELF64_R_SYM(site->r_info);
+	uint32_t section, f;
 
-	for (size_t i = 0; i < rela->size / sizeof(*r); i++) {
-		uint64_t at = r[i].r_addend, sym = ELF64_R_SYM(r[i].r_info);
-		uint32_t section, f;
-
-		if (sym >= elf->n_symtab)
-			continue;
-		section = elf->symtab[sym].st_shndx;
-		at += elf->symtab[sym].st_value;
-		f = func_of_site(elf, section, at);
-		if (f == RD_ELF_NONE) {
-			elf->unnamed += section < elf->n_sections && is_code(&elf->sections[section]);
-			continue;
-		}
-		for (elf->funcs[f].traced = true, f++; f < elf->n_funcs && elf->funcs[f].alias; f++)
-			elf->funcs[f].traced = true;
+	if (sym >= elf->n_symtab)
+		return;
+	section = elf->symtab[sym].st_shndx;
+	f = func_of_site(elf, section, (uint64_t)site->r_addend + elf->symtab[sym].st_value);
+	if (f == RD_ELF_NONE) {
+		elf->unnamed += section < elf->n_sections && is_code(elf, section);
+		return;
 	}
+	for (elf->funcs[f].traced = true, f++; f < elf->n_funcs && elf->funcs[f].alias; f++)
+		elf->funcs[f].traced = true;
 }
 
 /* For all relocation sections of this name: gcc 14 and later emit one per section of functions. False if there is none. */
@@ -219,14 +215,14 @@ static bool mark_all_traced(struct rd_elf *elf, const char *name)
 {
 	bool found = false;
 
-	for (size_t i = 0; i < elf->n_sections; i++) {
-		const struct rd_elf_section *s = &elf->sections[i];
+	for (size_t i = 0, n; i < elf->n_sections; i++) {
+		const Elf64_Rela *relas = relas_of(elf, i, &n);
 
-		if (s->type != SHT_RELA || s->info >= elf->n_sections || s->offset % 8 ||
-		    strcmp(elf->sections[s->info].name, name) != 0)
+		if (!relas || strcmp(rd_elf_section_name(elf, elf->sections[i].sh_info), name) != 0)
 			continue;
-		mark_traced(elf, s);
 		found = true;
+		for (const Elf64_Rela *r = relas; r < relas + n; r++)
+			mark_traced(elf, r);
 	}
 	return found;
 }
@@ -246,19 +242,19 @@ int rd_elf_init(struct rd_elf *elf, const void *data, size_t size, struct rd_err
 	elf->machine = eh->e_machine;
 	rc = read_sections(elf, err);
 	for (size_t i = 0; !rc && i < elf->n_sections && !elf->symtab; i++) {
-		const struct rd_elf_section *s = &elf->sections[i];
+		const Elf64_Shdr *s = &elf->sections[i];
 
-		if (s->type != SHT_SYMTAB)
+		if (s->sh_type != SHT_SYMTAB)
 			continue;
-		if (s->entsize != sizeof(Elf64_Sym) || s->offset % 8 || s->link >= elf->n_sections ||
-		    elf->sections[s->link].type != SHT_STRTAB) {
+		if (s->sh_entsize != sizeof(Elf64_Sym) || s->sh_offset % 8 || s->sh_link >= elf->n_sections ||
+		    elf->sections[s->sh_link].sh_type != SHT_STRTAB) {
 			rc = damaged(err, "invalid symbol table");
 			break;
 		}
-		elf->symtab = (const void *)(elf->data + s->offset);
-		elf->n_symtab = s->size / sizeof(Elf64_Sym);
-		elf->strtab = (const char *)elf->data + elf->sections[s->link].offset;
-		elf->strtab_size = elf->sections[s->link].size;
+		elf->symtab = (const void *)(elf->data + s->sh_offset);
+		elf->n_symtab = s->sh_size / sizeof(Elf64_Sym);
+		elf->strtab = (const char *)elf->data + elf->sections[s->sh_link].sh_offset;
+		elf->strtab_size = elf->sections[s->sh_link].sh_size;
 	}
 	if (!rc && !elf->symtab)
 		rc = damaged(err, "no symbol table");
@@ -275,7 +271,7 @@ int rd_elf_init(struct rd_elf *elf, const void *data, size_t size, struct rd_err
 
 void rd_elf_deinit(struct rd_elf *elf)
 {
-	RD_FREE(elf->sections, elf->funcs, elf->objects, elf->refs, elf->ptrs);
+	RD_FREE(elf->funcs, elf->objects, elf->refs, elf->ptrs);
 	*elf = (struct rd_elf){ 0 };
 }
 
@@ -307,12 +303,11 @@ const uint8_t *rd_elf_note_build_id(const uint8_t *data, size_t size, size_t *re
 const uint8_t *rd_elf_build_id(const struct rd_elf *elf, size_t *ret_size)
 {
 	for (size_t i = 0; i < elf->n_sections; i++) {
-		const struct rd_elf_section *s = &elf->sections[i];
-		const uint8_t *id;
+		const Elf64_Shdr *s = &elf->sections[i];
+		const uint8_t *id = s->sh_type == SHT_NOTE ?
+					    rd_elf_note_build_id(elf->data + s->sh_offset, s->sh_size, ret_size) :
+					    NULL;
 
-		if (s->type != SHT_NOTE)
-			continue;
-		id = rd_elf_note_build_id(elf->data + s->offset, s->size, ret_size);
 		if (id)
 			return id;
 	}
@@ -379,14 +374,6 @@ static bool resolve(const struct rd_elf *elf, uint32_t sym, int64_t addend, stru
 	return true;
 }
 
-/* A jump may end in the middle of the cold part of a function, which has several entry points. */
-static bool is_cold(const char *name)
-{
-	const char *dot = strstr(name, ".cold");
-
-	return dot && (!dot[5] || dot[5] == '.');
-}
-
 /*
  * x86: the displacement of call, jmp and jcc directly follows the opcode. The byte is unambiguous: in any other instruction with a
  * PC-relative operand it is a ModRM byte 00xxx101, which differs from these opcodes.
@@ -399,8 +386,8 @@ static bool x86_is_branch(const uint8_t *code, uint64_t at)
 }
 
 /* Classifies a relocation in code; *addend becomes relative to the target symbol. False: to be ignored. */
-static bool classify(const struct rd_elf *elf, const struct rd_elf_section *code, const Elf64_Rela *r,
-		     enum rd_elf_ref_kind *kind, int64_t *addend)
+static bool classify(const struct rd_elf *elf, const uint8_t *code, const Elf64_Rela *r, enum rd_elf_ref_kind *kind,
+		     int64_t *addend)
 {
 	uint32_t type = ELF64_R_TYPE(r->r_info);
 
@@ -411,7 +398,7 @@ static bool classify(const struct rd_elf *elf, const struct rd_elf_section *code
 		case R_X86_64_PLT32:
 		case R_X86_64_PC32:
 			*addend = (int64_t)((uint64_t)r->r_addend + 4);
-			if (x86_is_branch(elf->data + code->offset, r->r_offset))
+			if (x86_is_branch(code, r->r_offset))
 				*kind = RD_ELF_CALL;
 			return true;
 		case R_X86_64_64:
@@ -435,32 +422,38 @@ static bool classify(const struct rd_elf *elf, const struct rd_elf_section *code
 	return false;
 }
 
-static void read_code_rela(struct rd_elf *elf, const struct rd_elf_section *rela, uint8_t *relocated)
+static void read_code_rela(struct rd_elf *elf, uint32_t section, const Elf64_Rela *r, uint8_t *relocated)
 {
-	const struct rd_elf_section *code = &elf->sections[rela->info];
-	const Elf64_Rela *r = (const void *)(elf->data + rela->offset);
+	const Elf64_Shdr *code = &elf->sections[section];
+	enum rd_elf_ref_kind kind;
+	struct target to;
+	int64_t addend;
+	uint32_t from;
 
-	for (size_t i = 0; i < rela->size / sizeof(*r); i++) {
-		enum rd_elf_ref_kind kind;
-		struct target to;
-		int64_t addend;
-		uint32_t from;
+	if (r->r_offset >= code->sh_size)
+		return;
+	relocated[r->r_offset / 8] |= 1 << r->r_offset % 8;
+	if (!classify(elf, elf->data + code->sh_offset, r, &kind, &addend) ||
+	    !resolve(elf, ELF64_R_SYM(r->r_info), addend, &to) || (to.extern_name && kind != RD_ELF_CALL))
+		return;
+	/* A jump may end in the middle of the cold part of a function, which has several entry points. */
+	if (!to.extern_name && !to.exact &&
+	    !(kind == RD_ELF_CALL && rd_rules_name(elf->funcs[to.fn].name) == RD_RULE_COLD))
+		return;
+	from = rd_elf_func_around(elf, section, r->r_offset);
+	/* With retpolines, a call through a register goes to a thunk of vmlinux. */
+	if (from != RD_ELF_NONE && to.extern_name && !strncmp(to.extern_name, "__x86_indirect_", 15))
+		elf->funcs[from].indirect = true;
+	add_ref(elf, from, &to, kind);
+}
 
-		if (r[i].r_offset >= code->size)
-			continue;
-		relocated[r[i].r_offset / 8] |= 1 << r[i].r_offset % 8;
-		if (!classify(elf, code, &r[i], &kind, &addend) || !resolve(elf, ELF64_R_SYM(r[i].r_info), addend, &to))
-			continue;
-		if (!to.extern_name && !to.exact && !(kind == RD_ELF_CALL && is_cold(elf->funcs[to.fn].name)))
-			continue;
-		if (to.extern_name && kind != RD_ELF_CALL)
-			continue;
-		from = rd_elf_func_around(elf, rela->info, r[i].r_offset);
-		/* With retpolines, a call through a register goes to a thunk of vmlinux. */
-		if (from != RD_ELF_NONE && to.extern_name && !strncmp(to.extern_name, "__x86_indirect_", 15))
-			elf->funcs[from].indirect = true;
-		add_ref(elf, from, &to, kind);
-	}
+/* A call or jump that was resolved without a relocation. */
+static void add_branch(struct rd_elf *elf, uint32_t section, uint32_t from, uint64_t target)
+{
+	const struct target to = { .fn = func_at(elf, section, target) };
+
+	if (to.fn != RD_ELF_NONE)
+		add_ref(elf, from, &to, RD_ELF_CALL);
 }
 
 /* The end of the bytes that belong to this function alone. */
@@ -554,18 +547,13 @@ static void note_x86_constants(struct rd_elf_sym *fn, const uint8_t *code, uint6
 
 static void scan_x86(struct rd_elf *elf, uint32_t section, uint32_t fn, const uint8_t *relocated)
 {
-	const uint8_t *code = elf->data + elf->sections[section].offset;
+	const uint8_t *code = elf->data + elf->sections[section].sh_offset;
 	uint64_t end = own_end(elf, fn), target;
 
 	for (uint64_t i = elf->funcs[fn].offset; i < end; i++) {
-		struct target to;
-
 		note_x86_constants(&elf->funcs[fn], code, i, end, relocated);
-		if (!x86_target(code, i, end, relocated, &target))
-			continue;
-		to = (struct target){ .fn = func_at(elf, section, target) };
-		if (to.fn != RD_ELF_NONE)
-			add_ref(elf, fn, &to, RD_ELF_CALL);
+		if (x86_target(code, i, end, relocated, &target))
+			add_branch(elf, section, fn, target);
 	}
 }
 
@@ -601,12 +589,11 @@ static void note_arm64_constants(struct rd_elf_sym *fn, uint32_t insn, struct ar
 
 static void scan_arm64(struct rd_elf *elf, uint32_t section, uint32_t fn, const uint8_t *relocated)
 {
-	const uint8_t *code = elf->data + elf->sections[section].offset;
+	const uint8_t *code = elf->data + elf->sections[section].sh_offset;
 	uint64_t end = own_end(elf, fn);
 	struct arm64 state = { 0 };
 
 	for (uint64_t i = (elf->funcs[fn].offset + 3) & ~3ULL; i + 4 <= end; i += 4) {
-		struct target to;
 		uint32_t insn;
 		int64_t words;
 
@@ -621,22 +608,21 @@ static void scan_arm64(struct rd_elf *elf, uint32_t section, uint32_t fn, const 
 			words = (int32_t)(insn << 8) >> 13;
 		else
 			continue;
-		if (relocated[i / 8] & 1 << i % 8)
-			continue;
-		to = (struct target){ .fn = func_at(elf, section, i + (uint64_t)(words * 4)) };
-		if (to.fn != RD_ELF_NONE)
-			add_ref(elf, fn, &to, RD_ELF_CALL);
+		if (!(relocated[i / 8] & 1 << i % 8))
+			add_branch(elf, section, fn, i + (uint64_t)(words * 4));
 	}
 }
 
 static void read_code(struct rd_elf *elf, uint32_t section)
 {
-	_cleanup_free_ uint8_t *relocated = rd_alloc(elf->sections[section].size / 8 + 1, 1);
+	_cleanup_free_ uint8_t *relocated = rd_alloc(elf->sections[section].sh_size / 8 + 1, 1);
 
-	for (size_t i = 0; i < elf->n_sections; i++)
-		if (elf->sections[i].type == SHT_RELA && elf->sections[i].info == section &&
-		    elf->sections[i].offset % 8 == 0)
-			read_code_rela(elf, &elf->sections[i], relocated);
+	for (size_t i = 0, n; i < elf->n_sections; i++) {
+		const Elf64_Rela *relas = elf->sections[i].sh_info == section ? relas_of(elf, i, &n) : NULL;
+
+		for (const Elf64_Rela *r = relas; relas && r < relas + n; r++)
+			read_code_rela(elf, section, r, relocated);
+	}
 	for (size_t i = 0; i < elf->n_funcs; i++) {
 		if (elf->funcs[i].section != section || elf->funcs[i].alias)
 			continue;
@@ -663,20 +649,18 @@ void rd_elf_read_refs(struct rd_elf *elf)
 	for (size_t i = 0; i < elf->n_funcs; i++)
 		if (!i || elf->funcs[i].section != elf->funcs[i - 1].section)
 			read_code(elf, elf->funcs[i].section);
-	for (size_t i = 0; i < elf->n_sections; i++) {
-		const struct rd_elf_section *s = &elf->sections[i];
-		const Elf64_Rela *r;
+	for (size_t i = 0, count; i < elf->n_sections; i++) {
+		const Elf64_Rela *relas = relas_of(elf, i, &count);
+		uint32_t section = elf->sections[i].sh_info;
 		struct target to;
 
-		if (s->type != SHT_RELA || s->offset % 8 || s->info >= elf->n_sections ||
-		    !is_data(&elf->sections[s->info]))
+		if (!relas || !is_data(elf, section))
 			continue;
-		r = (const void *)(elf->data + s->offset);
-		for (const Elf64_Rela *end = r + s->size / sizeof(*r); r < end; r++)
+		for (const Elf64_Rela *r = relas; r < relas + count; r++)
 			if (ELF64_R_TYPE(r->r_info) == pointer &&
 			    resolve(elf, ELF64_R_SYM(r->r_info), r->r_addend, &to) && (to.extern_name || to.exact))
 				*RD_ADD(elf->ptrs, elf->n_ptrs, elf->cap_ptrs) =
-					(struct rd_elf_ptr){ s->info, r->r_offset, to.fn, to.extern_name };
+					(struct rd_elf_ptr){ section, r->r_offset, to.fn, to.extern_name };
 	}
 	rd_sort(elf->ptrs, elf->n_ptrs, sizeof(*elf->ptrs), compare_ptrs);
 	rd_sort(elf->refs, elf->n_refs, sizeof(*elf->refs), compare_refs);

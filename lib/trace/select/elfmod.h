@@ -15,15 +15,6 @@
 
 #define RD_ELF_ERRNO_WORDS 3 /* errno 1 to 191: user space sees no others */
 
-struct rd_elf_section {
-	const char *name;
-	uint32_t type;
-	uint64_t flags;
-	uint64_t offset, size; /* in the file; inside it, except for SHT_NOBITS */
-	uint32_t link, info;
-	uint64_t entsize;
-};
-
 /* A function or a data object: a symbol with a size. */
 struct rd_elf_sym {
 	const char *name;
@@ -64,8 +55,10 @@ struct rd_elf {
 	const uint8_t *data; /* owned by the caller; must outlive the struct */
 	size_t size;
 	uint16_t machine;
-	struct rd_elf_section *sections;
+	const Elf64_Shdr *sections; /* checked, in place: all but those of SHT_NOBITS are inside the file */
 	size_t n_sections;
+	const char *names; /* of sections */
+	size_t names_size;
 	const Elf64_Sym *symtab; /* checked, in place */
 	size_t n_symtab;
 	const char *strtab;
@@ -84,6 +77,8 @@ struct rd_elf {
 /* Reads sections, symbols and ftrace sites. `data` must be 8-byte aligned. -EBADMSG if it is not a valid module file. */
 int rd_elf_init(struct rd_elf *elf, const void *data, size_t size, struct rd_err *err);
 void rd_elf_deinit(struct rd_elf *elf);
+
+const char *rd_elf_section_name(const struct rd_elf *elf, size_t section);
 
 /* Fills refs and ptrs from relocations and from the code. */
 void rd_elf_read_refs(struct rd_elf *elf);

@@ -280,7 +280,7 @@ static struct entry *from_elf(struct rd_sel *sel, uint32_t m, size_t *n)
 
 		if (f->section != section) {
 			_cleanup_free_ char *text = NULL;
-			const char *name = elf->sections[f->section].name;
+			const char *name = rd_elf_section_name(elf, f->section);
 
 			section = f->section;
 			/* Hidden by the kernel without CAP_SYSLOG or kptr_restrict=0. */
@@ -303,7 +303,7 @@ static struct entry *from_elf(struct rd_sel *sel, uint32_t m, size_t *n)
 	for (size_t i = 0; i < elf->n_ptrs; i++) {
 		const struct rd_elf_ptr *ptr = &elf->ptrs[i];
 
-		if (ptr->to != RD_ELF_NONE && !strcmp(elf->sections[ptr->section].name, RD_ELF_NOKPROBE))
+		if (ptr->to != RD_ELF_NONE && !strcmp(rd_elf_section_name(elf, ptr->section), RD_ELF_NOKPROBE))
 			v[ptr->to].fn.no_kprobe = true;
 	}
 	return v;

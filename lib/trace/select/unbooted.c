@@ -393,8 +393,8 @@ static bool wants(void *arg, const char *path)
 static struct part part_of(const struct rd_elf *elf, const char *name)
 {
 	for (size_t i = 0; i < elf->n_sections; i++)
-		if (!strcmp(elf->sections[i].name, name) && elf->sections[i].type != SHT_NOBITS)
-			return (struct part){ elf->data + elf->sections[i].offset, elf->sections[i].size };
+		if (!strcmp(rd_elf_section_name(elf, i), name) && elf->sections[i].sh_type != SHT_NOBITS)
+			return (struct part){ elf->data + elf->sections[i].sh_offset, elf->sections[i].sh_size };
 	return (struct part){ 0 };
 }
 
