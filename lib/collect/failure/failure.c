@@ -621,7 +621,6 @@ void rd_failure_read(struct rd_failure_reader *reader, unsigned want, struct rd_
 		want |= RD_FACT_NET | RD_FACT_GID;
 	add = want & ~f->read;
 	f->read |= want;
-	RD_COPY(f->own_net_ns, reader->net_ns);
 	f->other_net_ns = f->event->moment.net_ns.known == RD_OK && reader->net_ns.known == RD_OK &&
 			  f->event->moment.net_ns.v != reader->net_ns.v;
 	if (add & RD_FACT_DEVICE)

@@ -76,7 +76,6 @@ struct rd_failure {
 	const struct rd_fnset *set;
 	unsigned read; /* enum rd_fact: groups that were read */
 	bool other_net_ns; /* the caller is in a network namespace other than ours: its addresses and routes are not readable */
-	RD_FIELD(uint32_t) own_net_ns;
 	struct rd_fail_device dev;
 	struct rd_dev_attr *attrs; /* sorted by name; belong to a cache of the collector */
 	size_t n_attrs;

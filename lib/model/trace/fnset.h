@@ -80,7 +80,6 @@ struct rd_fn {
 	uint32_t module; /* index into modules */
 	uint64_t addr;	 /* 0: hidden by the kernel (kptr_restrict) */
 	uint32_t btf_id; /* BTF_KIND_FUNC id in the module's BTF; 0: none */
-	uint8_t nargs;	 /* from BTF; 0xff: unknown */
 	bool args_ok;	 /* every argument is one register wide, as fexit trampolines require */
 	enum rd_ret ret;
 	enum rd_rule rule;

@@ -177,13 +177,11 @@ void rd_btf_describe(const struct rd_btf *btf, uint32_t func, struct rd_fn *fn)
 	const struct btf_param *p;
 
 	fn->qp_arg = fn->dev_arg = -1;
-	fn->nargs = 0xff;
 	fn->ret = RD_RET_UNKNOWN;
 	fn->args_ok = false;
 	if (!proto)
 		return;
 	fn->ret = return_kind(btf, proto->type);
-	fn->nargs = btf_vlen(proto) < 0xfe ? (uint8_t)btf_vlen(proto) : 0xfe;
 	fn->args_ok = btf_vlen(proto) <= MAX_ARGS;
 	p = btf_params(proto);
 	for (int i = 0; i < btf_vlen(proto); i++) {

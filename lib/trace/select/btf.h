@@ -33,7 +33,7 @@ void rd_btf_deinit(struct rd_btf *btf);
 /* BTF_KIND_FUNC id; 0: none. */
 uint32_t rd_btf_find_func(const struct rd_btf *btf, const char *name);
 
-/* Fills ret, nargs, args_ok, qp_arg and dev_arg of the function with that id. */
+/* Fills ret, args_ok, qp_arg and dev_arg of the function with that id. */
 void rd_btf_describe(const struct rd_btf *btf, uint32_t func, struct rd_fn *fn);
 
 /*

@@ -29,11 +29,8 @@ static void add_root(struct rd_sel *sel, uint32_t fn, const char *via, bool alon
 /* Adds a function of an ops member that is not a root; the rule also applies to functions reachable only from it. */
 static void add_excluded(struct rd_sel *sel, uint32_t fn, enum rd_rule rule)
 {
-	rd_reserve(&sel->excluded, &sel->cap_excluded, sel->n_excluded + 1, sizeof(*sel->excluded));
-	rd_reserve(&sel->excluded_rule, &sel->cap_excluded_rule, sel->n_excluded + 1, sizeof(*sel->excluded_rule));
 	sel->set->fns[fn].member = true;
-	sel->excluded[sel->n_excluded] = fn;
-	sel->excluded_rule[sel->n_excluded++] = rule;
+	*RD_ADD(sel->excluded, sel->n_excluded, sel->cap_excluded) = (struct rd_sel_excluded){ fn, rule };
 }
 
 /*
@@ -275,8 +272,8 @@ static void add_alone(struct rd_sel *sel)
 	for (uint32_t i = 0; i < set->n_fns; i++)
 		outside[i] = !in_core(sel, i);
 	for (size_t i = 0; i < sel->n_excluded; i++)
-		if (sel->excluded_rule[i] == RD_RULE_CLEANUP || sel->excluded_rule[i] == RD_RULE_DATA_PATH)
-			rd_sel_reach(sel, sel->excluded[i], outside, frequent, stack);
+		if (sel->excluded[i].rule == RD_RULE_CLEANUP || sel->excluded[i].rule == RD_RULE_DATA_PATH)
+			rd_sel_reach(sel, sel->excluded[i].fn, outside, frequent, stack);
 	for (size_t i = 0; i < n_roots; i++)
 		if (set->roots[i].alone && in_core(sel, set->roots[i].fn))
 			rd_sel_reach(sel, set->roots[i].fn, outside, seen, stack);
@@ -434,8 +431,8 @@ static void reach_excluded(struct rd_sel *sel, struct work *w, enum rd_rule rule
 {
 	memset(w->seen, 0, sel->set->n_fns);
 	for (size_t i = 0; i < sel->n_excluded; i++)
-		if (sel->excluded_rule[i] == rule)
-			rd_sel_reach(sel, sel->excluded[i], skip, w->seen, w->stack);
+		if (sel->excluded[i].rule == rule)
+			rd_sel_reach(sel, sel->excluded[i].fn, skip, w->seen, w->stack);
 }
 
 /*
@@ -501,8 +498,8 @@ static void judge_names(struct rd_sel *sel, struct work *w)
 			w->by_name[i] = RD_RULE_SELECTED;
 	}
 	for (size_t i = 0; i < sel->n_excluded; i++)
-		if (w->by_name[sel->excluded[i]] == RD_RULE_SELECTED)
-			w->by_name[sel->excluded[i]] = sel->excluded_rule[i];
+		if (w->by_name[sel->excluded[i].fn] == RD_RULE_SELECTED)
+			w->by_name[sel->excluded[i].fn] = sel->excluded[i].rule;
 	for (size_t i = 0; i < set->n_roots; i++)
 		w->by_name[set->roots[i].fn] = RD_RULE_SELECTED;
 	/* A cold part is left out, but its calls are calls of its function. */

@@ -39,9 +39,11 @@ struct rd_sel {
 	struct rd_sel_edge *takes; /* code of `from` takes the address of `to` */
 	size_t n_takes, cap_takes;
 	uint32_t *edge_first; /* n_fns + 1: first edge of each function */
-	uint32_t *excluded;   /* functions of ops members that a rule excludes as roots */
-	enum rd_rule *excluded_rule;
-	size_t n_excluded, cap_excluded, cap_excluded_rule;
+	struct rd_sel_excluded {
+		uint32_t fn;
+		enum rd_rule rule;
+	} * excluded; /* functions of ops members that a rule excludes as roots */
+	size_t n_excluded, cap_excluded;
 };
 
 /* callgraph.c */

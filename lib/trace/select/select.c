@@ -392,7 +392,6 @@ static void add_functions(struct rd_sel *sel, uint32_t m)
 		bool has_btf = set->modules[m].has_btf;
 
 		fn->module = m;
-		fn->nargs = 0xff;
 		fn->qp_arg = fn->dev_arg = -1;
 		fn->suffixed = fn->name[len] != 0;
 		fn->rule = RD_RULE_NOT_REACHED;
@@ -403,7 +402,6 @@ static void add_functions(struct rd_sel *sel, uint32_t m)
 		if (fn->suffixed) {
 			fn->btf_id = 0;
 			fn->args_ok = false;
-			fn->nargs = 0xff;
 			fn->qp_arg = fn->dev_arg = -1;
 		}
 		if (!fn->in_filter)
@@ -684,7 +682,7 @@ int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlis
 	rd_moddep_deinit(&sel.dep);
 	rd_ksyms_deinit(&sel.ksyms);
 	rd_ksyms_deinit(&sel.filter);
-	RD_FREE(sel.mods, sel.edges, sel.takes, sel.edge_first, sel.excluded, sel.excluded_rule);
+	RD_FREE(sel.mods, sel.edges, sel.takes, sel.edge_first, sel.excluded);
 	if (rc) {
 		rd_fnset_deinit(&set);
 		return rc;
