@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 
 int rd_grow(void *v, size_t *cap, size_t need, size_t elem_size)
 {
@@ -50,6 +51,48 @@ bool rd_hangup_ignored(void)
 	struct sigaction action;
 
 	return sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+union control {
+	struct cmsghdr align;
+	char space[CMSG_SPACE(sizeof(int) * RD_FDS_MAX)];
+};
+
+int rd_send_fds(int sock, const void *data, size_t size, const int *fds, size_t n)
+{
+	union control control = {};
+	struct iovec iov = { .iov_base = (void *)data, .iov_len = size };
+	struct msghdr head = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (n) {
+		struct cmsghdr *c;
+
+		head.msg_control = control.space;
+		head.msg_controllen = CMSG_SPACE(sizeof(int) * n);
+		c = CMSG_FIRSTHDR(&head);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int) * n);
+		memcpy(CMSG_DATA(c), fds, sizeof(int) * n);
+	}
+	return sendmsg(sock, &head, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+ssize_t rd_recv_fds(int sock, void *data, size_t size, int *fds, size_t *n)
+{
+	union control control = {};
+	struct iovec iov = { .iov_base = data, .iov_len = size };
+	struct msghdr head = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control.space)
+	};
+	ssize_t got = recvmsg(sock, &head, MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *c = got < 0 ? NULL : CMSG_FIRSTHDR(&head);
+
+	/* The kernel passes on only those that there is place for. */
+	*n = c && c->cmsg_type == SCM_RIGHTS ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
+	if (*n)
+		memcpy(fds, CMSG_DATA(c), sizeof(int) * *n);
+	return got < 0 ? -errno : got;
 }
 
 uint64_t rd_hash(uint64_t hash, const void *data, size_t size)

@@ -66,6 +66,12 @@ int rd_grow(void *v, size_t *cap, size_t need, size_t elem_size);
 /* Writes all bytes, repeating short writes. 0 or -errno. */
 int rd_write_all(int fd, const void *data, size_t size);
 
+/* Sends a message of `size` bytes over a socket, with `n` descriptors of open files. 0 or -errno. */
+#define RD_FDS_MAX 64
+int rd_send_fds(int sock, const void *data, size_t size, const int *fds, size_t n);
+/* Receives one, with *n descriptors, of which `fds` has place for RD_FDS_MAX and which are the caller's. Returns the bytes, or -errno. */
+ssize_t rd_recv_fds(int sock, void *data, size_t size, int *fds, size_t *n);
+
 /* 64-bit FNV-1a: the same on every machine and in every version. Begin with RD_HASH, continue with the result. Not for hash
  * tables with untrusted keys. */
 #define RD_HASH UINT64_C(0xcbf29ce484222325)

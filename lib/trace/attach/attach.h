@@ -206,9 +206,6 @@ enum rd_msg_type {
 	RD_MSG_HOOKS, /* process that adds hooks, passed on by the command: links and programs to take over; their number */
 };
 
-/* Descriptors in one message. */
-#define RD_MSG_FDS 64
-
 struct rd_msg {
 	enum rd_msg_type type;
 	enum rd_early_end why;
@@ -216,7 +213,7 @@ struct rd_msg {
 	uint64_t a, b;
 	uint64_t unloads_at;		      /* READY: offset in the same map */
 	uint32_t functions[RD_BACKEND_COUNT]; /* HOOKS, RELEASE: that were hooked */
-	uint32_t modules[RD_MSG_FDS];	      /* HOOKS: of each link and program */
+	uint32_t modules[RD_FDS_MAX];	      /* HOOKS: of each link and program */
 	struct rd_attach_counts counts;
 	double seconds;
 	struct rd_err err;
@@ -224,7 +221,7 @@ struct rd_msg {
 };
 
 /* One message, with descriptors on READY and HOOKS. Returns 0, -EPIPE if the peer has closed, or -errno. The receiver expects n_fds
- * descriptors on READY, and a + b on HOOKS; `fds` has place for RD_MSG_FDS, or is NULL if neither is expected. */
+ * descriptors on READY, and a + b on HOOKS; `fds` has place for RD_FDS_MAX, or is NULL if neither is expected. */
 int rd_msg_send(int sock, const struct rd_msg *msg, const int *fds, size_t n_fds);
 int rd_msg_recv(int sock, struct rd_msg *msg, int *fds, size_t n_fds, int timeout_ms);
 

@@ -18,68 +18,36 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 
-union control {
-	struct cmsghdr align;
-	char space[CMSG_SPACE(sizeof(int) * RD_MSG_FDS)];
-};
-_Static_assert(RD_FD_COUNT <= RD_MSG_FDS, "all in one message");
+_Static_assert(RD_FD_COUNT <= RD_FDS_MAX, "all in one message");
 
 int rd_msg_send(int sock, const struct rd_msg *msg, const int *fds, size_t n_fds)
 {
-	union control control = {};
-	struct iovec iov = { .iov_base = (void *)msg, .iov_len = sizeof(*msg) };
-	struct msghdr head = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (n_fds) {
-		struct cmsghdr *c;
-
-		head.msg_control = control.space;
-		head.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
-		c = CMSG_FIRSTHDR(&head);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
-		memcpy(CMSG_DATA(c), fds, sizeof(int) * n_fds);
-	}
-	return sendmsg(sock, &head, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return rd_send_fds(sock, msg, sizeof(*msg), fds, n_fds);
 }
 
 int rd_msg_recv(int sock, struct rd_msg *msg, int *fds, size_t n_fds, int timeout_ms)
 {
-	union control control = {};
-	struct iovec iov = { .iov_base = msg, .iov_len = sizeof(*msg) };
-	struct msghdr head = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control.space)
-	};
 	struct pollfd p = { .fd = sock, .events = POLLIN };
-	int taken[RD_MSG_FDS], r = poll(&p, 1, timeout_ms);
-	const struct cmsghdr *c;
+	int taken[RD_FDS_MAX], r = poll(&p, 1, timeout_ms);
 	size_t n, expected = 0;
 	ssize_t size;
 
 	if (r <= 0)
 		return r ? -errno : -EAGAIN;
-	size = recvmsg(sock, &head, MSG_CMSG_CLOEXEC);
+	size = rd_recv_fds(sock, msg, sizeof(*msg), taken, &n);
 	if (size < 0)
-		return -errno;
+		return (int)size;
 	if (size != sizeof(*msg))
 		return -EPIPE;
 	if (msg->type == RD_MSG_READY)
 		expected = n_fds;
 	else if (msg->type == RD_MSG_HOOKS)
-		expected = msg->a + msg->b <= RD_MSG_FDS ? msg->a + msg->b : SIZE_MAX;
-	c = CMSG_FIRSTHDR(&head);
-	n = c && c->cmsg_type == SCM_RIGHTS ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0;
-	if (n > RD_MSG_FDS)
-		return -EPROTO; /* there was no place for them */
-	if (n)
-		memcpy(taken, CMSG_DATA(c), sizeof(int) * n);
+		expected = msg->a + msg->b <= RD_FDS_MAX ? msg->a + msg->b : SIZE_MAX;
 	if (n == expected && (fds || !n)) {
 		if (n)
 			memcpy(fds, taken, sizeof(int) * n);
@@ -271,7 +239,7 @@ static void read_counts(struct holder *h, struct rd_attach_counts *ret)
 static bool handle_message(struct holder *h)
 {
 	struct rd_msg msg, reply = { .type = RD_MSG_COUNTS };
-	int fds[RD_MSG_FDS];
+	int fds[RD_FDS_MAX];
 	int r = rd_msg_recv(h->sock, &msg, fds, 0, 0);
 
 	if (r == -EINTR || r == -EAGAIN || r == -EPROTO)
@@ -480,12 +448,12 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 static int send_hooks(int sock, const struct rd_attach *attach, const uint32_t functions[RD_BACKEND_COUNT])
 {
 	struct rd_msg msg = { .type = RD_MSG_HOOKS };
-	int fds[RD_MSG_FDS], r = 0;
+	int fds[RD_FDS_MAX], r = 0;
 
 	memcpy(msg.functions, functions, sizeof(msg.functions));
 	for (size_t i = 0; !r && i < attach->n_links + attach->n_progs;) {
 		msg.a = msg.b = 0;
-		while (i < attach->n_links + attach->n_progs && msg.a + msg.b < RD_MSG_FDS) {
+		while (i < attach->n_links + attach->n_progs && msg.a + msg.b < RD_FDS_MAX) {
 			bool link = i < attach->n_links;
 			const struct rd_held_fd *held = link ? &attach->links[i] : &attach->progs[i - attach->n_links];
 

@@ -126,7 +126,7 @@ static int receive(struct rd_session *session, struct rd_err *err)
 {
 	struct pollfd holder = { .fd = session->sock, .events = POLLOUT };
 	struct rd_msg msg;
-	int fds[RD_MSG_FDS];
+	int fds[RD_FDS_MAX];
 	int r = rd_msg_recv(session->adding.sock, &msg, fds, 0, 0);
 
 	if (r == -EAGAIN || r == -EINTR)
@@ -239,7 +239,7 @@ static int wait_ready(struct rd_session *session, const struct rd_session_opts *
 
 	for (;;) {
 		struct rd_msg msg;
-		int fds[RD_MSG_FDS];
+		int fds[RD_FDS_MAX];
 		int r = rd_msg_recv(session->sock, &msg, fds, RD_FD_COUNT, 100);
 
 		if (!r && msg.type == RD_MSG_PROGRESS) {

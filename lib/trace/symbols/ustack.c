@@ -139,24 +139,13 @@ static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_A
 
 static int receive_file(void)
 {
-	union {
-		struct cmsghdr align;
-		char space[CMSG_SPACE(sizeof(int))];
-	} control = {};
+	int fds[RD_FDS_MAX];
 	char byte;
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr head = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control.space)
-	};
-	struct cmsghdr *c;
-	int fd = -1;
+	size_t n;
 
-	if (recvmsg(parent, &head, MSG_CMSG_CLOEXEC) != 1)
+	if (rd_recv_fds(parent, &byte, 1, fds, &n) != 1)
 		_exit(0);
-	c = CMSG_FIRSTHDR(&head);
-	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(fd)))
-		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	return fd;
+	return n == 1 ? fds[0] : -1;
 }
 
 /* Separate debug information, by build-id. A second request is for a file shared by several debug files (dwz), which has
@@ -434,28 +423,6 @@ static void stop_namer(struct rd_namer *namer)
 	*namer = (struct rd_namer){ .pidfd = -1, .sock = -1 };
 }
 
-static int send_file(int sock, int fd)
-{
-	union {
-		struct cmsghdr align;
-		char space[CMSG_SPACE(sizeof(fd))];
-	} control = {};
-	struct iovec byte = { .iov_base = (char[]){ 0 }, .iov_len = 1 };
-	struct msghdr head = { .msg_iov = &byte, .msg_iovlen = 1 };
-	struct cmsghdr *c;
-
-	if (fd >= 0) {
-		head.msg_control = control.space;
-		head.msg_controllen = sizeof(control.space);
-		c = CMSG_FIRSTHDR(&head);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(fd));
-		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	}
-	return sendmsg(sock, &head, MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
-
 static int parse_frames(struct rd_event *ev, uint32_t *end, const char *data, size_t size)
 {
 	if (size < sizeof(*end))
@@ -521,7 +488,7 @@ static int receive_message(struct rd_namer *namer, int64_t deadline, struct rd_e
 			snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", data, data + 2);
 			debug = open(path, O_RDONLY | O_CLOEXEC);
 		}
-		r = send_file(namer->sock, debug);
+		r = rd_send_fds(namer->sock, "", 1, &debug, debug >= 0);
 		return r < 0 ? r : 1;
 	case RD_NAMER_FAILED:
 		if (head.size != sizeof(failure))
