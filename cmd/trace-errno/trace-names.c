@@ -15,7 +15,7 @@
 
 struct trace_names {
 	struct rd_hints site, own; /* hints of the site, and of the program */
-	struct rd_symbols symbols; /* read for the first kernel stack */
+	struct rd_ksyms symbols;   /* read for the first kernel stack */
 	bool symbols_read;
 	struct rd_ustack *ustack; /* NULL: not requested */
 	struct {
@@ -48,7 +48,7 @@ void trace_names_destroy(struct trace_names *names)
 		return;
 	rd_hints_deinit(&names->site);
 	rd_hints_deinit(&names->own);
-	rd_symbols_deinit(&names->symbols);
+	rd_ksyms_deinit(&names->symbols);
 	rd_ustack_destroy(names->ustack);
 	free(names);
 }
@@ -122,12 +122,9 @@ void trace_names_complete(struct trace *t, struct rd_event *ev)
 	ev->job = rd_job_from_cgroup(ev->cgroup);
 	/* Costs up to half a second in the kernel, so it is done only if there is a stack to resolve. */
 	if (ev->n_kstack && !names->symbols_read) {
-		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-
 		names->symbols_read = true;
 		err = (struct rd_err){ 0 };
-		if (!rd_read_file(t->ctx->source, "/proc/kallsyms", &bytes, &err) &&
-		    !rd_symbols_parse((const char *)bytes.data, &names->symbols, &err) && !names->symbols.n) {
+		if (!rd_ksyms_read(t->ctx->source, NULL, NULL, &names->symbols, &err) && !names->symbols.n) {
 			rd_err_set(&err, EPERM, "/proc/kallsyms",
 				   "the kernel hides symbol addresses: kernel stacks are shown without names");
 			rd_err_hint(&err, "sysctl kernel.kptr_restrict=1");

@@ -51,6 +51,8 @@ void fuzz_one(const uint8_t *data, size_t size)
 	}
 	if (rd_ksyms_read(&same.src, want_all, NULL, &syms, NULL) == 0)
 		rd_ksyms_deinit(&syms);
+	if (rd_ksyms_read(&same.src, NULL, NULL, &syms, NULL) == 0)
+		rd_ksyms_deinit(&syms);
 	syms = (struct rd_ksyms){ 0 };
 	if (rd_ksyms_read_filter(&same.src, want_all, NULL, &syms, NULL) == 0)
 		rd_ksyms_deinit(&syms);

@@ -100,12 +100,30 @@ static void symbols_of_one_module_are_read_and_no_others(void **state)
 	fake_host_text(host, "/proc/kallsyms", text);
 	assert_int_equal(rd_ksyms_read(host->source, want_mine, "mine", &syms, NULL), 0);
 	assert_int_equal(syms.n, 3);
-	assert_string_equal(syms.v[0].name, "mine_static");
-	assert_string_equal(syms.v[0].module, "mine");
-	assert_false(syms.v[0].global);
-	assert_true(syms.v[1].global);
-	assert_true(syms.v[1].addr == 0xffffffffc0100020);
-	assert_true(syms.v[2].addr == 0);
+	assert_true(syms.v[0].addr == 0);
+	assert_string_equal(syms.v[1].name, "mine_static");
+	assert_string_equal(syms.v[1].module, "mine");
+	assert_string_equal(syms.v[2].name, "mine_global");
+	assert_true(syms.v[2].addr == 0xffffffffc0100020);
+}
+
+static void all_symbols_with_an_address_are_read_for_stacks(void **state)
+{
+	static const char text[] =
+		"ffffffffc0100020 T mine\t[mine]\nffffffff81000000 T _stext\n0000000000000000 t hidden\n"
+		"ffffffff81000010 D data\n\nzz\nffffffff81000000\nffffffff81000000 t\n"
+		"ffffffff81000000 t \nffffffff81000000  x\nffffffffffffffffffff t far\n"
+		"ffffffff81000030 W last.part.0";
+	struct fake_host *host = *state;
+	_cleanup_(rd_ksyms_deinit) struct rd_ksyms syms = { 0 };
+
+	fake_host_text(host, "/proc/kallsyms", text);
+	assert_int_equal(rd_ksyms_read(host->source, NULL, NULL, &syms, NULL), 0);
+	assert_int_equal(syms.n, 3);
+	assert_string_equal(syms.v[0].name, "_stext");
+	assert_null(syms.v[0].module);
+	assert_string_equal(syms.v[1].name, "last.part.0");
+	assert_string_equal(syms.v[2].module, "mine");
 }
 
 static void what_ftrace_can_hook_is_read_wherever_tracefs_is(void **state)
@@ -128,6 +146,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(all_that_depend_on_the_core_are_found_directly_or_not, setup, teardown),
 		cmocka_unit_test_setup_teardown(module_files_are_found_whatever_dash_or_packing, setup, teardown),
 		cmocka_unit_test_setup_teardown(symbols_of_one_module_are_read_and_no_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(all_symbols_with_an_address_are_read_for_stacks, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_ftrace_can_hook_is_read_wherever_tracefs_is, setup, teardown),
 	};
 

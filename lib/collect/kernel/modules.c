@@ -154,12 +154,6 @@ char *rd_moddep_path(const struct rd_moddep *dep, const char *name, size_t nth)
 
 typedef bool want_fn(void *arg, const char *module);
 
-static void add_ksym(struct rd_ksyms *syms, const char *name, const char *module, uint64_t addr, bool global)
-{
-	*RD_ADD(syms->v, syms->n, syms->cap) =
-		(struct rd_ksym){ .name = rd_dup(name), .module = rd_dup(module), .addr = addr, .global = global };
-}
-
 /* Cuts "[module]" off the end of a line and returns the module; NULL if the line names none. */
 static char *cut_module(char *line)
 {
@@ -174,20 +168,18 @@ static char *cut_module(char *line)
 	return open + 1;
 }
 
-/* "ffffffffc0a01000 t ib_create_cq\t[ib_core]" */
+/* "ffffffffc0a01000 t ib_create_cq\t[ib_core]", without a module if it is of the kernel itself */
 static void add_symbol(struct rd_ksyms *syms, char *line, want_fn *want, void *arg)
 {
 	char *module = cut_module(line);
-	const char *at = line, *type;
+	const char *at = line;
 	uint64_t addr;
 
-	if (!module || rd_take_uint(&at, RD_HEX, UINT64_MAX, &addr) < 0)
+	if (rd_take_uint(&at, RD_HEX, UINT64_MAX, &addr) < 0 || at[0] != ' ' || !at[1] || !strchr("tTwW", at[1]) ||
+	    at[2] != ' ' || !at[3])
 		return;
-	if (at[0] != ' ' || !at[1] || at[2] != ' ' || !at[3])
-		return;
-	type = at + 1;
-	if (strchr("tTwW", *type) && want(arg, module))
-		add_ksym(syms, type + 2, module, addr, *type == 'T' || *type == 'W');
+	if (want ? module && want(arg, module) : addr != 0)
+		*RD_ADD(syms->v, syms->n, syms->cap) = (struct rd_ksym){ addr, rd_dup(at + 3), rd_dup_if(module) };
 }
 
 /* "ib_create_cq [ib_core]" */
@@ -196,7 +188,7 @@ static void add_filter(struct rd_ksyms *syms, char *line, want_fn *want, void *a
 	char *module = cut_module(line);
 
 	if (module && line[0] && want(arg, module))
-		add_ksym(syms, line, module, 0, false);
+		*RD_ADD(syms->v, syms->n, syms->cap) = (struct rd_ksym){ 0, rd_dup(line), rd_dup(module) };
 }
 
 static int read_lines(struct rd_source *src, const char *path, want_fn *want, void *arg,
@@ -211,6 +203,7 @@ static int read_lines(struct rd_source *src, const char *path, want_fn *want, vo
 		return rc;
 	for (char *rest = (char *)text.data, *line; (line = strsep(&rest, "\n")) && (*line || rest);)
 		add(&syms, line, want, arg);
+	rd_sort(syms.v, syms.n, sizeof(*syms.v), rd_compare_u64);
 	*ret = syms;
 	return 0;
 }
@@ -228,12 +221,4 @@ int rd_ksyms_read_filter(struct rd_source *src, want_fn *want, void *arg, struct
 		rc = read_lines(src, "/sys/kernel/debug/tracing/available_filter_functions", want, arg, add_filter, ret,
 				err);
 	return rc;
-}
-
-void rd_ksyms_deinit(struct rd_ksyms *syms)
-{
-	for (size_t i = 0; i < syms->n; i++)
-		RD_FREE(syms->v[i].name, syms->v[i].module);
-	free(syms->v);
-	*syms = (struct rd_ksyms){ 0 };
 }

@@ -111,6 +111,14 @@ void rd_fnset_deinit(struct rd_fnset *set)
 	*set = (struct rd_fnset){ 0 };
 }
 
+void rd_ksyms_deinit(struct rd_ksyms *syms)
+{
+	for (size_t i = 0; i < syms->n; i++)
+		RD_FREE(syms->v[i].name, syms->v[i].module);
+	free(syms->v);
+	*syms = (struct rd_ksyms){ 0 };
+}
+
 struct key {
 	uint32_t module, id;
 	uint64_t addr;

@@ -155,6 +155,19 @@ struct rd_fnset {
 
 void rd_fnset_deinit(struct rd_fnset *set);
 
+/* A function as the kernel lists it. */
+struct rd_ksym {
+	uint64_t addr; /* 0: hidden by the kernel (kptr_restrict) */
+	char *name;
+	char *module; /* NULL: the kernel itself */
+};
+
+struct rd_ksyms {
+	struct rd_ksym *v;
+	size_t n, cap;
+};
+void rd_ksyms_deinit(struct rd_ksyms *syms);
+
 /* Index of a module, by name and instance, or -1. */
 int rd_fnset_module(const struct rd_fnset *set, const char *name, uint64_t instance);
 
