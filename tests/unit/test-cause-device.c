@@ -208,10 +208,9 @@ static void what_a_status_means_depends_on_the_command(void **state)
 
 static void groups_at_their_limit_of_objects(void **state)
 {
-	struct rd_rdma_cgroup groups[] = {
-		{ .path = (char *)"/job" },
-		{ .path = (char *)"/", .max_objects = { 50, RD_OK }, .objects = { 50, RD_OK } }
-	};
+	struct rd_rdma_cgroup groups[] = { { .path = (char *)"/job" },
+					   { .path = (char *)"/",
+					     .of[RD_RDMA_OBJECTS] = { { 50, RD_OK }, { 50, RD_OK } } } };
 	_cleanup_(made_end) struct made_failure m;
 
 	made_failure(&m, "ibv_create_cq", EAGAIN, MADE_CORE, "ib_rdmacg_try_charge");
@@ -228,17 +227,17 @@ static void groups_at_their_limit_of_objects(void **state)
 	ASSERT_UNKNOWN(&m, "logged nothing");
 	m.event.origin_exact = false;
 	ASSERT_CAUSE(&m, "cgroup-rdma-limit", MEDIUM, "50");
-	RD_SET(groups[0].max_objects, 80);
+	RD_SET(groups[0].of[RD_RDMA_OBJECTS].max, 80);
 	ASSERT_CAUSE(&m, "cgroup-rdma-limit", MEDIUM, "limit of 50", "/job: hca_object of mlx5_0 is 80");
-	groups[0].max_objects.known = RD_DENIED;
-	groups[1].objects.v = 49;
+	groups[0].of[RD_RDMA_OBJECTS].max.known = RD_DENIED;
+	groups[1].of[RD_RDMA_OBJECTS].now.v = 49;
 	ASSERT_UNKNOWN(&m, "logged nothing");
 	/* Handles are counted apart. */
 	m.module.name = (char *)MADE_UVERBS;
 	m.fn.name = (char *)"ib_init_ucontext";
 	m.event.verb = (char *)"ibv_open_device";
 	ASSERT_UNKNOWN(&m, "limits hca_handle");
-	RD_SET(groups[0].max_handles, 2);
+	RD_SET(groups[0].of[RD_RDMA_HANDLES].max, 2);
 	ASSERT_CAUSE(&m, "cgroup-rdma-limit", HIGH, "/job is at its limit of 2 open devices");
 	m.module.name = (char *)MADE_DRIVER;
 	m.fn.name = (char *)"mlx5_ib_alloc_ucontext";
@@ -248,8 +247,8 @@ static void groups_at_their_limit_of_objects(void **state)
 static void limits_that_are_not_reached_any_more(void **state)
 {
 	struct rd_rdma_cgroup groups[] = {
-		{ .path = (char *)"/fa/fb", .max_objects = { 3, RD_OK }, .objects = { 0, RD_OK } },
-		{ .path = (char *)"/fa", .max_objects = { 4, RD_OK }, .objects = { 1, RD_OK } }
+		{ .path = (char *)"/fa/fb", .of[RD_RDMA_OBJECTS] = { { 3, RD_OK }, { 0, RD_OK } } },
+		{ .path = (char *)"/fa", .of[RD_RDMA_OBJECTS] = { { 4, RD_OK }, { 1, RD_OK } } }
 	};
 	_cleanup_(made_end) struct made_failure m;
 
@@ -266,13 +265,13 @@ static void limits_that_are_not_reached_any_more(void **state)
 	ASSERT_UNKNOWN(&m, "logged nothing");
 	/* One alone was raised. */
 	m.fn.name = (char *)"ib_rdmacg_try_charge";
-	groups[0].max_objects.v = 100;
-	groups[0].objects.v = 3;
+	groups[0].of[RD_RDMA_OBJECTS].max.v = 100;
+	groups[0].of[RD_RDMA_OBJECTS].now.v = 3;
 	m.f.n_cgroups = 1;
 	ASSERT_CAUSE(&m, "cgroup-rdma-limit", MEDIUM, "it allows 100 and has 3 in use", "may have been changed since");
 	/* One of two is full. */
 	m.f.n_cgroups = 2;
-	groups[1].objects.v = 4;
+	groups[1].of[RD_RDMA_OBJECTS].now.v = 4;
 	ASSERT_CAUSE(&m, "cgroup-rdma-limit", HIGH, "/fa is at its limit of 4",
 		     ": echo \"mlx5_0 hca_object=max\" > /sys/fs/cgroup/fa/rdma.max");
 	/* A name that a shell would run is not to be pasted. */

@@ -144,18 +144,17 @@ static bool take_resource(const char *text, const char *ibdev, const char *key, 
 
 static void read_resources(const struct rd_sysfs *fs, const char *ibdev, struct rd_rdma_cgroup *ret)
 {
+	static const char *const keys[RD_RDMA_RESOURCES] = { "hca_handle", "hca_object" };
 	_cleanup_free_ char *max = rd_sysfs_text(fs, NULL, CGROUPS "%s/rdma.max", ret->path);
 	_cleanup_free_ char *current = rd_sysfs_text(fs, NULL, CGROUPS "%s/rdma.current", ret->path);
 	uint64_t v;
 
-	if (max && take_resource(max, ibdev, "hca_handle", &v))
-		RD_SET(ret->max_handles, v);
-	if (max && take_resource(max, ibdev, "hca_object", &v))
-		RD_SET(ret->max_objects, v);
-	if (current && take_resource(current, ibdev, "hca_handle", &v))
-		RD_SET(ret->handles, v);
-	if (current && take_resource(current, ibdev, "hca_object", &v))
-		RD_SET(ret->objects, v);
+	for (size_t i = 0; i < RD_RDMA_RESOURCES; i++) {
+		if (max && take_resource(max, ibdev, keys[i], &v))
+			RD_SET(ret->of[i].max, v);
+		if (current && take_resource(current, ibdev, keys[i], &v))
+			RD_SET(ret->of[i].now, v);
+	}
 }
 
 /* Cuts the last part off a path; false: it was the root. */

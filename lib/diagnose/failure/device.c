@@ -89,32 +89,23 @@ bool rd_find_out_of_memory(const struct rd_failure *f, struct rd_explanation *re
 	"# or free objects that are not needed"
 
 struct resource {
-	bool handles;
+	enum rd_rdma_resource id;
 	const char *name; /* in rdma.max */
 	const char *what;
 };
 
 static uint64_t max_of(const struct rd_rdma_cgroup *g, const struct resource *r)
 {
-	if (r->handles)
-		return g->max_handles.known == RD_OK ? g->max_handles.v : UINT64_MAX;
-	return g->max_objects.known == RD_OK ? g->max_objects.v : UINT64_MAX;
-}
-
-static bool current_of(const struct rd_rdma_cgroup *g, const struct resource *r, uint64_t *ret)
-{
-	*ret = r->handles ? g->handles.v : g->objects.v;
-	return (r->handles ? g->handles.known : g->objects.known) == RD_OK;
+	return g->of[r->id].max.known == RD_OK ? g->of[r->id].max.v : UINT64_MAX;
 }
 
 static void add_groups(const struct rd_failure *f, const struct resource *r, struct rd_explanation *ret)
 {
 	for (size_t i = 0; i < f->n_cgroups; i++) {
 		const struct rd_rdma_cgroup *g = &f->cgroups[i];
-		uint64_t max = max_of(g, r), now = 0;
-		bool known = current_of(g, r, &now);
+		uint64_t max = max_of(g, r), now = g->of[r->id].now.v;
 
-		if (max != UINT64_MAX && known)
+		if (max != UINT64_MAX && g->of[r->id].now.known == RD_OK)
 			rd_explain_fact(ret, "%s: %s of %s is %" PRIu64 ", in use %" PRIu64, g->path, r->name,
 					f->event->ibdev, max, now);
 		else if (max != UINT64_MAX)
@@ -136,8 +127,8 @@ static struct limiting find_groups(const struct rd_failure *f, const struct reso
 
 	for (size_t i = 0; i < f->n_cgroups; i++) {
 		const struct rd_rdma_cgroup *g = &f->cgroups[i];
-		uint64_t max = max_of(g, r), now = 0;
-		bool known = current_of(g, r, &now), full = known && now >= max;
+		uint64_t max = max_of(g, r), now = g->of[r->id].now.v;
+		bool known = g->of[r->id].now.known == RD_OK, full = known && now >= max;
 
 		if (max == UINT64_MAX)
 			continue;
@@ -197,10 +188,9 @@ static void explain_one(const struct rd_failure *f, const struct resource *r, co
 
 bool rd_find_rdma_cgroup(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
-	/* A handle is an open device; all other objects are counted together. */
-	const struct resource r = rd_is_verb(f->event, "ibv_open_device") ?
-					  (struct resource){ true, "hca_handle", "open devices" } :
-					  (struct resource){ false, "hca_object", "RDMA objects" };
+	static const struct resource resources[] = { { RD_RDMA_OBJECTS, "hca_object", "RDMA objects" },
+						     { RD_RDMA_HANDLES, "hca_handle", "open devices" } };
+	const struct resource r = resources[rd_is_verb(f->event, "ibv_open_device")];
 	bool charge = rd_failure_origin_is(f, "*rdmacg*");
 	bool charges = charge || rd_failure_origin_is(f, "alloc_begin_idr_uobject") ||
 		       (!rd_failure_in_driver(f) && rd_failure_origin_is(f, "@(*ucontext*|*GET_CONTEXT*)"));

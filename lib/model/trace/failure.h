@@ -51,10 +51,15 @@ struct rd_fail_device {
 	RD_FIELD(uint64_t) active_mtu; /* bytes */
 };
 
-/* Limits of one control group. UINT64_MAX: max. */
+/* What the rdma controller limits: a handle is an open device; all other objects are counted together. */
+enum rd_rdma_resource { RD_RDMA_HANDLES, RD_RDMA_OBJECTS, RD_RDMA_RESOURCES };
+
+/* Limits of one control group. */
 struct rd_rdma_cgroup {
-	char *path;						       /* below the mount of the unified hierarchy */
-	RD_FIELD(uint64_t) max_handles, handles, max_objects, objects; /* of the device of the event */
+	char *path; /* below the mount of the unified hierarchy */
+	struct {
+		RD_FIELD(uint64_t) max, now; /* UINT64_MAX: max */
+	} of[RD_RDMA_RESOURCES];	     /* of the device of the event */
 };
 
 /* Of the control groups of the caller that limit a kind of memory, the one with least of it left. */
