@@ -19,28 +19,23 @@
 
 /* Failures of the process that calls, in order. */
 struct seen {
-	struct event {
-		int err; /* positive */
-		char *verb, *origin, *module;
-		bool exact;
-	} * v;
+	struct rd_audit_probe *v;
 	size_t n, cap;
 };
 
 static void take_event(void *arg, struct trace *t, struct rd_event *ev)
 {
 	struct seen *seen = arg;
-	struct event *to;
 
 	if (ev->origin < 0 || (size_t)ev->origin >= t->set.n_fns)
 		return;
-	to = RD_ADD(seen->v, seen->n, seen->cap);
-	*to = (struct event){
+	*RD_ADD(seen->v, seen->n, seen->cap) = (struct rd_audit_probe){
 		.err = -ev->err,
+		.seen = true,
+		.exact = ev->origin_exact,
 		.verb = rd_dup_if(ev->verb),
 		.origin = rd_dup(t->set.fns[ev->origin].name),
 		.module = rd_dup(t->set.modules[t->set.fns[ev->origin].module].name),
-		.exact = ev->origin_exact,
 	};
 }
 
@@ -98,15 +93,13 @@ static int trace_probes(struct rd_ctx *ctx, struct rd_fnset *set, const char *wa
 			next++;
 		if (results[i].err <= 0 || next == seen.n)
 			continue;
-		probe->seen = true;
-		probe->exact = seen.v[next].exact;
-		probe->verb = RD_TAKE(seen.v[next].verb);
-		probe->origin = RD_TAKE(seen.v[next].origin);
-		probe->module = RD_TAKE(seen.v[next].module);
+		seen.v[next].name = probe->name;
+		*probe = seen.v[next];
+		seen.v[next] = (struct rd_audit_probe){ 0 };
 		at = next + 1;
 	}
 	for (size_t i = 0; i < seen.n; i++)
-		RD_FREE(seen.v[i].verb, seen.v[i].origin, seen.v[i].module);
+		rd_audit_probe_deinit(&seen.v[i]);
 	free(seen.v);
 	trace_deinit(&t);
 	close(fds[0]);

@@ -28,9 +28,16 @@ void trace_extend_create(struct trace *t)
 
 static void forget_deepen(struct trace_extend *e)
 {
-	free(e->deepen);
-	free(e->tried);
-	e->deepen = e->tried = NULL;
+	free(RD_TAKE(e->deepen));
+	free(RD_TAKE(e->tried));
+}
+
+static void begin_deepen(struct trace *t)
+{
+	if (t->extend->deepen)
+		return;
+	t->extend->deepen = rd_alloc(t->set.n_fns + 1, sizeof(*t->extend->deepen));
+	t->extend->tried = rd_alloc(t->set.n_fns + 1, sizeof(*t->extend->tried));
 }
 
 void trace_extend_destroy(struct trace_extend *e)
@@ -87,10 +94,7 @@ void trace_extend_below(struct trace *t, const struct rd_event *ev)
 
 	if (!t->opts->deepen || ev->benign || ev->origin_exact)
 		return;
-	if (!e->deepen) {
-		e->deepen = rd_alloc(t->set.n_fns + 1, sizeof(*e->deepen));
-		e->tried = rd_alloc(t->set.n_fns + 1, sizeof(*e->tried));
-	}
+	begin_deepen(t);
 	rd_origin_deepen(ev, &t->set, e->deepen);
 }
 
@@ -104,10 +108,9 @@ static int add_hooks(struct trace *t, const bool *add, size_t n, struct rd_err *
 	int r;
 
 	/* The limit that --max-hooks sets holds for all hooks together. */
-	if (all > most) {
-		rd_err_set(err, E2BIG, "--max-hooks", "%zu functions would be hooked, the limit is %lu", all, most);
-		return -E2BIG;
-	}
+	if (all > most)
+		return rd_err_set(err, E2BIG, "--max-hooks", "%zu functions would be hooked, the limit is %lu", all,
+				  most);
 	r = trace_session_opts(t, &opts, &match, &benign, err);
 	opts.n_known = t->n_known;
 	if (!r)
@@ -140,8 +143,7 @@ static int add_modules(struct trace *t, struct rd_err *err)
 	/* No verb leads to a module such as a client of the RDMA core. */
 	if (!selected) {
 		rd_verbose(t->ctx, "%s was loaded during the trace: no verb leads to it", t->extend->modules);
-		RD_FREE(t->extend->modules);
-		t->extend->modules = NULL;
+		free(RD_TAKE(t->extend->modules));
 		t->extend->adding = IDLE;
 		return 0;
 	}
@@ -194,10 +196,7 @@ void trace_extend_again(struct trace *t, uint32_t module)
 	if ((size_t)snprintf(path, sizeof(path), "/sys/module/%s", m->name) >= sizeof(path) ||
 	    rd_stat(t->ctx->source, RD_OP_INO, path, &inode, NULL) || inode != m->instance)
 		return;
-	if (!e->deepen) {
-		e->deepen = rd_alloc(t->set.n_fns + 1, sizeof(*e->deepen));
-		e->tried = rd_alloc(t->set.n_fns + 1, sizeof(*e->tried));
-	}
+	begin_deepen(t);
 	for (size_t i = 0; i < t->set.n_fns; i++)
 		if (t->set.fns[i].module == module && t->set.fns[i].selected && t->set.fns[i].attachable) {
 			e->deepen[i] = true;
@@ -230,10 +229,8 @@ void trace_extend_step(struct trace *t)
 		else
 			rd_warn(t->ctx, "tracing %zu more function%s: %s was loaded during the trace", added,
 				added == 1 ? "" : "s", e->modules);
-		if (added && e->adding != DEEPEN) {
-			free(e->modules);
-			e->modules = NULL;
-		}
+		if (added && e->adding != DEEPEN)
+			free(RD_TAKE(e->modules));
 		e->adding = IDLE;
 		err = (struct rd_err){ 0 };
 	}
