@@ -27,26 +27,19 @@
 
 /* ---- the user */
 
-#define ENTRY_MIN (16 * 1024u)
-#define ENTRY_MAX (1024 * 1024u)  /* longer entries are not valid */
 #define UID_LAST (UINT32_MAX - 1) /* (uid_t)-1 means "do not change" to system calls */
 
 /* By name, or by number if `name` is NULL. -ENOENT if there is no such user, whichever error the C library returns for it. */
 static int look_up(const char *name, uid_t uid, struct trace_user *ret)
 {
-	struct passwd *found = NULL;
-	int r = ERANGE;
+	const struct passwd *found;
 
-	for (size_t size = ENTRY_MIN; r == ERANGE && size <= ENTRY_MAX; size *= 4) {
-		trace_user_deinit(ret);
-		ret->text = rd_alloc(size, 1);
-		r = name ? getpwnam_r(name, &ret->entry, ret->text, size, &found) :
-			   getpwuid_r(uid, &ret->entry, ret->text, size, &found);
-	}
-	if (found)
-		return 0;
-	trace_user_deinit(ret);
-	return r && r != ESRCH ? -r : -ENOENT;
+	errno = 0;
+	found = name ? getpwnam(name) : getpwuid(uid);
+	if (!found)
+		return errno && errno != ESRCH ? -errno : -ENOENT;
+	ret->entry = *found;
+	return 0;
 }
 
 int trace_user_find(const char *name, struct trace_user *ret, struct rd_err *err)
@@ -77,7 +70,6 @@ int trace_user_find(const char *name, struct trace_user *ret, struct rd_err *err
 
 void trace_user_deinit(struct trace_user *user)
 {
-	free(user->text);
 	free(user->groups);
 	*user = (struct trace_user){ 0 };
 }

@@ -13,8 +13,7 @@
 
 /* A user of this host, as in passwd(5). */
 struct trace_user {
-	struct passwd entry;
-	char *text; /* what `entry` points into; NULL: no user */
+	struct passwd entry; /* its texts are the C library's: no other user is looked up meanwhile */
 	gid_t *groups;
 	int n_groups;
 };

@@ -28,27 +28,27 @@ static const struct passwd users[] = {
 static int look_up_fails;
 static bool no_close_range;
 
-static int answer(const char *name, uid_t uid, struct passwd *pw, struct passwd **ret)
+static struct passwd *answer(const char *name, uid_t uid)
 {
-	*ret = NULL;
+	static struct passwd pw;
+
 	for (size_t i = 0; i < RD_ARRAY_SIZE(users) && !look_up_fails; i++)
 		if (name ? !strcmp(name, users[i].pw_name) : uid == users[i].pw_uid) {
-			*pw = users[i];
-			*ret = pw;
+			pw = users[i];
+			return &pw;
 		}
-	return look_up_fails;
+	errno = look_up_fails;
+	return NULL;
 }
 
-int getpwnam_r(const char *name, struct passwd *pw, char *text, size_t size, struct passwd **ret)
+struct passwd *getpwnam(const char *name)
 {
-	(void)text, (void)size;
-	return answer(name, 0, pw, ret);
+	return answer(name, 0);
 }
 
-int getpwuid_r(uid_t uid, struct passwd *pw, char *text, size_t size, struct passwd **ret)
+struct passwd *getpwuid(uid_t uid)
 {
-	(void)text, (void)size;
-	return answer(NULL, uid, pw, ret);
+	return answer(NULL, uid);
 }
 
 /* Alice has more groups than fit at first. */
