@@ -75,6 +75,7 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 
 	if (!skel)
 		return -errno;
+	p->skel = skel;
 	/* Those of a trace that hooks are added to are shared. */
 	const struct {
 		struct bpf_map *map;
@@ -112,14 +113,11 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 		r = bpf_map__reuse_fd(maps[i].map, share[maps[i].fd]);
 	if (!r)
 		r = trace_bpf__load(skel);
-	if (r < 0) {
-		trace_bpf__destroy(skel);
+	if (r < 0)
 		return r;
-	}
 	/* BPF programs see process IDs of the initial PID namespace; this process may be in a different one. */
 	if (!share && rd_programs_run(skel->progs.whoami))
 		skel->bss->command = (__u32)getppid();
-	p->skel = skel;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(maps); i++)
 		p->fds[maps[i].fd] = bpf_map__fd(maps[i].map);
 	p->on = &skel->bss->on;

@@ -23,7 +23,7 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 	/* Everything it records is in kernel memory. */
 	if (!attach->read_kernel)
 		return -EPERM;
-	skel = qp_bpf__open_opts(&open);
+	p->skel = skel = qp_bpf__open_opts(&open);
 	if (!skel)
 		return -errno;
 	p->tracing[RD_HOOK_LEAVE] = skel->progs.fexit_create;
@@ -42,12 +42,9 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 		bpf_map__set_max_entries(skel->maps.ring, attach->opts->ring_bytes);
 	if (!r)
 		r = qp_bpf__load(skel);
-	if (r < 0) {
-		qp_bpf__destroy(skel);
+	if (r < 0)
 		return r;
-	}
 	rd_programs_run(skel->progs.whoami);
-	p->skel = skel;
 	p->fds[RD_FD_RING] = bpf_map__fd(skel->maps.ring);
 	p->fds[RD_FD_COUNTS] = bpf_map__fd(skel->maps.durations);
 	p->fds[RD_FD_TOTALS] = bpf_map__fd(skel->maps.totals);
@@ -124,7 +121,7 @@ static int load_query(struct rd_attach *attach, bool tracing, bool kprobes, char
 
 	if (!attach->read_kernel)
 		return -EPERM;
-	skel = query_bpf__open_opts(&open);
+	p->skel = skel = query_bpf__open_opts(&open);
 	if (!skel)
 		return -errno;
 	p->tracing[RD_HOOK_LEAVE] = skel->progs.fexit_query;
@@ -135,11 +132,8 @@ static int load_query(struct rd_attach *attach, bool tracing, bool kprobes, char
 	bpf_map__set_max_entries(skel->maps.rdmadiag_query, attach->opts->query_entries);
 	if (!r)
 		r = query_bpf__load(skel);
-	if (r < 0) {
-		query_bpf__destroy(skel);
+	if (r < 0)
 		return r;
-	}
-	p->skel = skel;
 	for (size_t i = 0; i < RD_FD_OWNER; i++)
 		p->fds[i] = bpf_map__fd(skel->maps.bss);
 	p->fds[RD_FD_RING] = bpf_map__fd(skel->maps.rdmadiag_query);

@@ -116,6 +116,10 @@ static int load_programs(struct rd_attach *attach, bool tracing, bool kprobes, s
 	loading_name[0] = 0;
 	r = attach->programs.ops->load(attach, tracing, kprobes, log);
 	loading = NULL;
+	if (r && attach->programs.skel) {
+		attach->programs.ops->unload(attach->programs.skel);
+		attach->programs.skel = NULL;
+	}
 	if (r && log && *log) {
 		snprintf(refusal->program, sizeof(refusal->program), "%s", loading_name);
 		refusal->log = RD_TAKE(log);

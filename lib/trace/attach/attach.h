@@ -79,7 +79,7 @@ struct rd_programs {
 
 struct rd_programs_ops {
 	/* Opens and loads the object and fills attach->programs except `ops`; loads only programs of the requested
-	 * types. -errno. */
+	 * types. -errno; the caller unloads what was opened. */
 	int (*load)(struct rd_attach *attach, bool tracing, bool kprobes, char *log);
 	/* Stores the properties of each selected function in a map for the programs. -errno. NULL: they need none. */
 	int (*describe)(const struct rd_attach *attach);

@@ -410,7 +410,6 @@ static _Noreturn void serve_parent(int fd, pid_t traced, const struct rd_maps *m
 #define LIMIT_MS 10000 /* an idle host needs 0.1 s for the debug information of libc */
 #define RESPONSE_MAX (sizeof(uint32_t) + RD_USER_FRAMES * (sizeof(struct rd_named) + 2 * RD_NAMED_TEXT))
 
-/* -errno with `err` filled. Uses `maps` only while it starts. */
 static void stop_namer(struct rd_namer *namer)
 {
 	if (!namer->pid)
