@@ -123,7 +123,6 @@ static void put_link(const struct rd_row_view *link, size_t i, const struct widt
 	const char *name = rd_row_text(link, "function"), *module = rd_row_text(link, "module"),
 		   *err = rd_row_text(link, "errno");
 	const struct rd_cell *translated = rd_row_cell(link, "translated");
-	size_t len;
 
 	name = name ? name : "?";
 	module = module ? module : "?";
@@ -138,8 +137,7 @@ static void put_link(const struct rd_row_view *link, size_t i, const struct widt
 	rd_buf_str(link->out, " ");
 	rd_row_put(link, translated && translated->b ? RD_YELLOW : NULL, err);
 	if (note) {
-		len = strlen(err);
-		pad(link->out, len, w->err);
+		pad(link->out, strlen(err), w->err);
 		rd_buf_printf(link->out, "  <- %s", note);
 	}
 	rd_buf_str(link->out, "\n");
@@ -253,16 +251,12 @@ static void put_why(const struct rd_row_view *v)
 		put_remark(v, confidence && strcmp(confidence, "high") != 0 ? "probable cause" : "cause", cause);
 	else if (cause)
 		put_remark(v, "cause", any ? "cannot tell; looked at:" : cause);
-	if (cause) {
-		const struct rd_cell *c = rd_row_cell(v, "evidence");
+	for (size_t i = 0; cause && any && i < evidence->sub->n; i++) {
+		struct rd_row_view one = row_of(v, evidence->sub, i);
+		const char *text = rd_row_text(&one, "text");
 
-		for (size_t i = 0; c && i < c->sub->n; i++) {
-			struct rd_row_view one = row_of(v, c->sub, i);
-			const char *text = rd_row_text(&one, "text");
-
-			rd_buf_str(v->out, INDENT "  -");
-			put_words(v, strlen(INDENT) + 3, strlen(INDENT) + 3, text ? text : "?");
-		}
+		rd_buf_str(v->out, INDENT "  -");
+		put_words(v, strlen(INDENT) + 3, strlen(INDENT) + 3, text ? text : "?");
 	}
 	for (const char *line = fix; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
 		_cleanup_free_ char *command = rd_text("%.*s", (int)strcspn(line, "\n"), line);
@@ -279,21 +273,16 @@ static void put_why(const struct rd_row_view *v)
 void rd_render_event(const struct rd_section *section, size_t row, bool colour, int width, struct rd_buf *out)
 {
 	struct rd_row_view v = { section, rd_section_row(section, row), colour, width, out };
-	const char *benign = rd_row_text(&v, "benign_reason");
-	const char *verb, *object, *method, *name;
-	const struct rd_cell *code;
-	const struct rd_cell *pid, *tid;
-	const char *comm;
+	const char *benign = rd_row_text(&v, "benign_reason"), *comm = rd_row_text(&v, "comm");
+	const char *verb = rd_row_text(&v, "verb"), *object = rd_row_text(&v, "object"),
+		   *method = rd_row_text(&v, "method"), *name = rd_row_text(&v, "errno");
+	const struct rd_cell *code = rd_row_cell(&v, "code"), *pid = rd_row_cell(&v, "pid"),
+			     *tid = rd_row_cell(&v, "tid"), *c = rd_row_cell(&v, "chain"),
+			     *dropped = rd_row_cell(&v, "chain_dropped"), *exact = rd_row_cell(&v, "origin_exact");
 	struct widths w = { 0 };
 	bool before = false;
-	const struct rd_cell *c, *dropped, *exact;
 
 	rd_row_put_time(&v);
-	verb = rd_row_text(&v, "verb");
-	object = rd_row_text(&v, "object");
-	method = rd_row_text(&v, "method");
-	name = rd_row_text(&v, "errno");
-	code = rd_row_cell(&v, "code");
 	if (verb) {
 		rd_row_put(&v, RD_BOLD, verb);
 	} else if (object || method) {
@@ -307,9 +296,6 @@ void rd_render_event(const struct rd_section *section, size_t row, bool colour, 
 	rd_row_put(&v, RD_RED, name ? name : "?");
 	if (code)
 		rd_buf_printf(v.out, " (%s)", rd_errno_text((int)code->u));
-	pid = rd_row_cell(&v, "pid");
-	tid = rd_row_cell(&v, "tid");
-	comm = rd_row_text(&v, "comm");
 	rd_buf_str(v.out, "  ");
 	rd_row_put(&v, NULL, comm && *comm ? comm : "?");
 	if (pid)
@@ -323,9 +309,6 @@ void rd_render_event(const struct rd_section *section, size_t row, bool colour, 
 	put_number(&v, "qpn");
 	put_word(&v, " job ", "job");
 	rd_buf_str(out, "\n");
-	c = rd_row_cell(&v, "chain");
-	dropped = rd_row_cell(&v, "chain_dropped");
-	exact = rd_row_cell(&v, "origin_exact");
 	for (size_t i = 0; c && i < c->sub->n; i++) {
 		struct rd_row_view link = row_of(&v, c->sub, i);
 
@@ -457,15 +440,11 @@ static const struct {
 void rd_render_qp_event(const struct rd_section *section, size_t row, bool colour, struct rd_buf *out)
 {
 	struct rd_row_view v = { section, rd_section_row(section, row), colour, 0, out };
-	const struct rd_cell *qpn, *port;
-	const char *ibdev, *kind;
+	const struct rd_cell *qpn = rd_row_cell(&v, "lqpn"), *port = rd_row_cell(&v, "port");
+	const char *ibdev = rd_row_text(&v, "ibdev"), *kind = rd_row_text(&v, "kind");
 	bool any = false;
 
 	rd_row_put_time(&v);
-	qpn = rd_row_cell(&v, "lqpn");
-	port = rd_row_cell(&v, "port");
-	ibdev = rd_row_text(&v, "ibdev");
-	kind = rd_row_text(&v, "kind");
 	rd_row_put(&v, RD_BOLD, ibdev ? ibdev : "?");
 	if (qpn)
 		rd_buf_printf(v.out, " qpn %" PRIu64, qpn->u);
@@ -506,17 +485,14 @@ void rd_render_meanings(const struct rd_section *section, struct rd_buf *out)
 		const struct rd_row_view *view =
 			&(struct rd_row_view){ .section = section, .row = rd_section_row(section, i), .out = out };
 		const char *driver = text_or(view, "driver", "*"), *unit = text_or(view, "unit", "-");
-		const struct rd_cell *summable = rd_row_cell(view, "summable");
-		const char *overflow;
-		const struct rd_cell *bits;
+		/* "16 bits, saturates at 65535"; a gauge and a counter of 64 bits never reach their limit. */
+		const char *overflow = text_or(view, "overflow", "width unknown");
+		const struct rd_cell *summable = rd_row_cell(view, "summable"), *bits = rd_row_cell(view, "bits");
 
 		rd_row_put(view, NULL, text_or(view, "name", "-"));
 		rd_buf_printf(view->out, " (%s)\n  ", strcmp(driver, "*") == 0 ? "any driver" : driver);
 		rd_row_put(view, NULL, text_or(view, "meaning", "-"));
 		rd_buf_printf(view->out, "\n  counts %s; ", strcmp(unit, "-") == 0 ? "various units" : unit);
-		/* "16 bits, saturates at 65535"; a gauge and a counter of 64 bits never reach their limit. */
-		overflow = text_or(view, "overflow", "width unknown");
-		bits = rd_row_cell(view, "bits");
 		if (bits && (strcmp(overflow, "saturates") == 0 || strcmp(overflow, "wraps") == 0))
 			rd_buf_printf(view->out, "%" PRIu64 " bits, %s at %" PRIu64, bits->u, overflow,
 				      (UINT64_C(1) << (bits->u & 63)) - 1);
