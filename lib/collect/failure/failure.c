@@ -281,13 +281,6 @@ static void read_memory(const struct rd_sysfs *fs, struct rd_failure *f)
 
 /* The route from the source GID of a request to its destination, as the kernel finds it: "ip route get". */
 
-static bool is_v4(const uint8_t *gid)
-{
-	static const uint8_t prefix[12] = { [10] = 0xff, [11] = 0xff };
-
-	return !memcmp(gid, prefix, sizeof(prefix));
-}
-
 static unsigned index_of(const struct rd_netstate *net, const char *netdev)
 {
 	const struct rd_netif *netif = netdev ? rd_netstate_find_name(net, netdev) : NULL;
@@ -305,10 +298,10 @@ static bool is_link_local(bool v6, const uint8_t *addr)
 static void look_up_gids(const struct rd_sysfs *fs, struct rd_failure *f)
 {
 	const struct rd_request *request = &f->event->request;
-	struct rd_route_query query = { .v6 = !is_v4(request->gid) };
+	struct rd_route_query query = { .v6 = !rd_is_v4_gid(request->gid) };
 	const uint8_t *dst = request->gid + (query.v6 ? 0 : 12), *src = f->gid.raw + (query.v6 ? 0 : 12);
 
-	if (f->gid.known != RD_OK || !f->gid.netdev || is_v4(f->gid.raw) == query.v6)
+	if (f->gid.known != RD_OK || !f->gid.netdev || rd_is_v4_gid(f->gid.raw) == query.v6)
 		return;
 	memcpy(query.dst, dst, query.v6 ? 16 : 4);
 	memcpy(query.src, src, query.v6 ? 16 : 4);

@@ -93,24 +93,21 @@ void rd_kmods_mark_users(const struct rd_kmods *mods, int start, bool *marked)
 	}
 }
 
-/* Reads modules.dep of one directory. */
-static int read_dep(struct rd_source *src, const char *root, const char *release, struct rd_moddep *ret,
-		    struct rd_err *err)
-{
-	_cleanup_free_ char *dir = rd_text("%s/%s", root, release), *path = rd_text("%s/modules.dep", dir);
-	int rc = rd_read_file(src, path, &ret->text, err);
-
-	if (!rc)
-		ret->dir = RD_TAKE(dir);
-	return rc;
-}
-
 int rd_moddep_read(struct rd_source *src, const char *release, struct rd_moddep *ret, struct rd_err *err)
 {
-	int rc = read_dep(src, "/lib/modules", release, ret, err);
+	static const char *const roots[] = { "/lib/modules", "/usr/lib/modules" };
+	int rc = 0;
 
-	if (rc && !read_dep(src, "/usr/lib/modules", release, ret, NULL))
-		rc = 0;
+	for (size_t i = 0; i < RD_ARRAY_SIZE(roots); i++) {
+		_cleanup_free_ char *dir = rd_text("%s/%s", roots[i], release), *path = rd_text("%s/modules.dep", dir);
+		int r = rd_read_file(src, path, &ret->text, i ? NULL : err);
+
+		if (!r) {
+			ret->dir = RD_TAKE(dir);
+			return 0;
+		}
+		rc = rc ? rc : r; /* the error is that of the first */
+	}
 	return rc;
 }
 
@@ -217,8 +214,7 @@ int rd_ksyms_read_filter(struct rd_source *src, want_fn *want, void *arg, struct
 {
 	int rc = read_lines(src, "/sys/kernel/tracing/available_filter_functions", want, arg, add_filter, ret, err);
 
-	if (rc == -ENOENT)
-		rc = read_lines(src, "/sys/kernel/debug/tracing/available_filter_functions", want, arg, add_filter, ret,
-				err);
-	return rc;
+	return rc != -ENOENT ? rc :
+			       read_lines(src, "/sys/kernel/debug/tracing/available_filter_functions", want, arg,
+					  add_filter, ret, err);
 }

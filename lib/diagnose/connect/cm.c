@@ -212,13 +212,14 @@ static bool has_holder(const struct rd_failure *f, uint16_t port)
 	return false;
 }
 
-static void add_fix(uint16_t port, struct rd_explanation *ret)
+static bool add_fix(uint16_t port, struct rd_explanation *ret)
 {
 	char only[24] = "";
 
 	if (port)
 		snprintf(only, sizeof(only), " src-port %u", port);
-	rd_explain_fix(ret, "rdma resource show cm_id%s\n# end the program that uses it, or choose another port", only);
+	return rd_explain_fix(ret, "rdma resource show cm_id%s\n# end the program that uses it, or choose another port",
+			      only);
 }
 
 static bool find_in_use(const struct rd_failure *f, struct rd_explanation *ret)
@@ -237,8 +238,7 @@ static bool find_in_use(const struct rd_failure *f, struct rd_explanation *ret)
 		rd_explain(ret, "address-in-use", RD_CONFIDENCE_HIGH, "the port is used by another rdma_cm_id");
 	if (port)
 		add_holders(f, port, false, ret);
-	add_fix(port, ret);
-	return true;
+	return add_fix(port, ret);
 }
 
 /*
@@ -266,8 +266,7 @@ static bool find_any_in_use(const struct rd_failure *f, struct rd_explanation *r
 	if (port && !add_holders(f, port, !any, ret))
 		rd_explain_fact(
 			ret, "the kernel does not list an rdma_cm_id that is bound to 0.0.0.0 or :: before it listens");
-	add_fix(port, ret);
-	return true;
+	return add_fix(port, ret);
 }
 
 bool rd_is_link_local(const struct rd_req_address *a)
@@ -342,15 +341,11 @@ static bool find_tentative(const struct rd_failure *f, const struct rd_req_addre
 				"address %s of %s cannot be used: another host has it (duplicate address detection failed)" :
 				"address %s of %s cannot be used yet: duplicate address detection is running",
 			RD_WORD_SOCKET(a), netif ? netif->name : "?");
-		if (own->flags & IFA_F_DADFAILED)
-			rd_explain_fix(
-				ret,
-				"ip -6 address show dadfailed\n# remove the address here, or from the other host that has it");
-		else
-			rd_explain_fix(
-				ret,
+		return rd_explain_fix(
+			ret,
+			own->flags & IFA_F_DADFAILED ?
+				"ip -6 address show dadfailed\n# remove the address here, or from the other host that has it" :
 				"ip -6 address show tentative\n# wait until it is not listed, or add it with nodad");
-		return true;
 	}
 	return false;
 }
@@ -361,8 +356,7 @@ bool rd_find_mapped(const struct rd_req_address *a, struct rd_explanation *ret)
 		return false;
 	rd_explain(ret, "address-family", RD_CONFIDENCE_HIGH,
 		   "%s is an IPv4 address in the form of an IPv6 one, which rdma_cm takes for IPv6", RD_WORD_SOCKET(a));
-	rd_explain_fix(ret, "# pass it as AF_INET");
-	return true;
+	return rd_explain_fix(ret, "# pass it as AF_INET");
 }
 
 static bool find_not_local(const struct rd_failure *f, struct rd_explanation *ret)
@@ -712,12 +706,10 @@ static bool find_value(const struct rd_failure *f, struct rd_explanation *ret)
 	else
 		return false;
 	if (rd_is_verb(f->event, "rdma_create_id"))
-		rd_explain_fix(ret, "# use RDMA_PS_TCP, RDMA_PS_UDP, RDMA_PS_IB or RDMA_PS_IPOIB");
-	else if (rd_is_verb(f->event, "rdma_set_option"))
-		rd_explain_fix(ret, "# see rdma_set_option(3)\n# an older kernel knows fewer options");
-	else
-		rd_explain_fix(ret, "# check where the program gets the value from");
-	return true;
+		return rd_explain_fix(ret, "# use RDMA_PS_TCP, RDMA_PS_UDP, RDMA_PS_IB or RDMA_PS_IPOIB");
+	if (rd_is_verb(f->event, "rdma_set_option"))
+		return rd_explain_fix(ret, "# see rdma_set_option(3)\n# an older kernel knows fewer options");
+	return rd_explain_fix(ret, "# check where the program gets the value from");
 }
 
 static bool find_stale(const struct rd_failure *f, struct rd_explanation *ret)

@@ -49,7 +49,7 @@ static void add_facts(const struct rd_moment *m, struct rd_explanation *ret)
 	"\n# running jobs go on, with the old limit\n# also PropagateResourceLimitsExcept=MEMLOCK in slurm.conf"
 
 /* Where the limit is set: the unit or container that the control group names. Units of a user are not the system's. */
-static void add_fix(const struct rd_event *ev, struct rd_explanation *ret)
+static bool add_fix(const struct rd_event *ev, struct rd_explanation *ret)
 {
 	const char *path = ev->cgroup ? ev->cgroup : "", *slash = strrchr(path, '/'), *unit = slash ? slash + 1 : path;
 	bool slurm = strstr(path, "slurmstepd");
@@ -58,21 +58,20 @@ static void add_fix(const struct rd_event *ev, struct rd_explanation *ret)
 
 	if (strstr(path, "kubepods") || strstr(path, "docker") || strstr(path, "libpod") ||
 	    strstr(path, "cri-containerd")) {
-		rd_explain_fix(ret, "# raise the limit of the container: LimitMEMLOCK=infinity in the unit of the "
-				    "container runtime (containerd.service, docker.service), or --ulimit memlock=-1\n"
-				    "# then recreate the container");
-	} else if (slurm ||
-		   (n > 8 && !strcmp(unit + n - 8, ".service") && !strstr(path, "/user@") && rd_word_is_plain(unit))) {
-		fix = rd_fix_fill(UNIT_FIX, &(struct rd_fix_word){ "UNIT", slurm ? "slurmd.service" : unit }, 1);
-		rd_explain_fix(ret, "%s%s", fix, slurm ? SLURM_FIX : "");
-	} else {
-		rd_explain_fix(
-			ret,
-			"prlimit -p %u -lunlimited\n# only while it runs\n# also where it is launched: memlock in "
-			"/etc/security/limits.conf for logins, LimitMEMLOCK=infinity for a systemd unit\n"
-			"# ulimit -l shows it",
-			ev->pid);
+		return rd_explain_fix(ret,
+				      "# raise the limit of the container: LimitMEMLOCK=infinity in the unit of the "
+				      "container runtime (containerd.service, docker.service), or --ulimit memlock=-1\n"
+				      "# then recreate the container");
 	}
+	if (slurm || (n > 8 && !strcmp(unit + n - 8, ".service") && !strstr(path, "/user@") && rd_word_is_plain(unit))) {
+		fix = rd_fix_fill(UNIT_FIX, &(struct rd_fix_word){ "UNIT", slurm ? "slurmd.service" : unit }, 1);
+		return rd_explain_fix(ret, "%s%s", fix, slurm ? SLURM_FIX : "");
+	}
+	return rd_explain_fix(ret,
+			      "prlimit -p %u -lunlimited\n# only while it runs\n# also where it is launched: memlock in "
+			      "/etc/security/limits.conf for logins, LimitMEMLOCK=infinity for a systemd unit\n"
+			      "# ulimit -l shows it",
+			      ev->pid);
 }
 
 static bool find_zero(const struct rd_failure *f, struct rd_explanation *ret)
@@ -85,8 +84,7 @@ static bool find_zero(const struct rd_failure *f, struct rd_explanation *ret)
 		   rd_failure_origin_is(f, "*umem_get*") ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 		   "RLIMIT_MEMLOCK is 0: the process may not pin any memory");
 	add_facts(m, ret);
-	add_fix(f->event, ret);
-	return true;
+	return add_fix(f->event, ret);
 }
 
 /* The pages of the request are known for memory regions. */
@@ -106,8 +104,7 @@ static bool find_exceeded(const struct rd_failure *f, uint64_t pages, struct rd_
 	add_facts(m, ret);
 	rd_explain_fact(ret, "requested: %" PRIu64 " byte%s at 0x%" PRIx64 ", %" PRIu64 " page%s", length,
 			length == 1 ? "" : "s", f->event->request.v[RD_REQ_ADDRESS], pages, pages == 1 ? "" : "s");
-	add_fix(f->event, ret);
-	return true;
+	return add_fix(f->event, ret);
 }
 
 /* The memory of a queue is pinned by the driver, which alone knows how much that is. */
@@ -122,8 +119,7 @@ static bool find_almost(const struct rd_failure *f, struct rd_explanation *ret)
 		   "the process may pin %s of memory (RLIMIT_MEMLOCK), and %s are pinned: the queue needs more",
 		   RD_BYTES(m->memlock.v), RD_BYTES(m->pinned.v));
 	add_facts(m, ret);
-	add_fix(f->event, ret);
-	return true;
+	return add_fix(f->event, ret);
 }
 
 bool rd_find_memlock(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)

@@ -87,22 +87,15 @@ static const struct transition {
 
 static int column_of(unsigned type)
 {
-	switch (type) {
-	case RD_QPT_RC:
-		return RC;
-	case RD_QPT_UC:
-		return UC;
-	case RD_QPT_UD:
-		return UD;
-	case RD_QPT_XRC_INI:
-		return INI;
-	case RD_QPT_XRC_TGT:
-		return TGT;
-	case RD_QPT_RAW_PACKET:
-		return RAW;
-	default:
-		return -1;
-	}
+	static const uint8_t types[COLUMNS] = {
+		[RC] = RD_QPT_RC,	[UC] = RD_QPT_UC,	[UD] = RD_QPT_UD,
+		[INI] = RD_QPT_XRC_INI, [TGT] = RD_QPT_XRC_TGT, [RAW] = RD_QPT_RAW_PACKET,
+	};
+
+	for (int i = 0; i < COLUMNS; i++)
+		if (types[i] == type)
+			return i;
+	return -1;
 }
 
 static const char *state_name(unsigned state)

@@ -50,7 +50,6 @@ unsigned rd_word_type_of(enum rd_req_field field);
 const char *rd_word_mask(uint32_t mask, char *ret);
 /* Whether it stands for nothing else in a shell. Names of control groups are the users'. */
 bool rd_word_is_plain(const char *name);
-bool rd_is_v4_gid(const uint8_t *gid);
 /* ff00::/8, or an IPv4 group: rdma_is_multicast_addr(). */
 bool rd_is_multicast_gid(const uint8_t *gid);
 bool rd_is_zero(const uint8_t *bytes, size_t n);

@@ -43,13 +43,6 @@ bool rd_word_is_plain(const char *name)
 	return !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@:._/-")];
 }
 
-bool rd_is_v4_gid(const uint8_t *gid)
-{
-	static const uint8_t prefix[12] = { [10] = 0xff, [11] = 0xff };
-
-	return !memcmp(gid, prefix, sizeof(prefix));
-}
-
 bool rd_is_multicast_gid(const uint8_t *gid)
 {
 	return gid[0] == 0xff || (rd_is_v4_gid(gid) && gid[12] >> 4 == 0xe);

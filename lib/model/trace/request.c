@@ -36,6 +36,13 @@ const char *rd_req_name(enum rd_req_field field)
 	return (unsigned)field < RD_REQ_FIELDS ? names[field] : "?";
 }
 
+bool rd_is_v4_gid(const uint8_t *gid)
+{
+	static const uint8_t prefix[12] = { [10] = 0xff, [11] = 0xff };
+
+	return !memcmp(gid, prefix, sizeof(prefix));
+}
+
 /* clang-format off */
 static const struct rd_command commands[] = {
 	{ 0, false, "GET_CONTEXT", "DEVICE", "ibv_open_device", NULL },

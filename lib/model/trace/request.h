@@ -96,6 +96,9 @@ struct rd_req_address {
 	uint32_t scope_id; /* of AF_INET6 */
 };
 
+/* Whether 16 bytes are an IPv4 address in the form of a GID: ::ffff:a.b.c.d */
+bool rd_is_v4_gid(const uint8_t *gid);
+
 struct rd_request {
 	bool readable; /* the request was read; false: no field is known */
 	bool known[RD_REQ_FIELDS];
