@@ -219,17 +219,17 @@ static bool find_ends(const struct rd_failure *f, struct ends *ret)
 
 	*ret = (struct ends){ .src = "", .dst = "" };
 	if (r->has_gid && f->gid.known == RD_OK) {
-		rd_word_gid(f->gid.raw, ret->src);
-		rd_word_gid(r->gid, ret->dst);
+		snprintf(ret->src, sizeof(ret->src), "%s", RD_WORD_GID(f->gid.raw));
+		snprintf(ret->dst, sizeof(ret->dst), "%s", RD_WORD_GID(r->gid));
 		ret->v6 = !rd_is_v4_gid(r->gid);
 		ret->addr = r->gid + (ret->v6 ? 0 : 12);
 		ret->netdev = f->gid.netdev;
 	} else if (r->dst.known && (r->dst.family == AF_INET || r->dst.family == AF_INET6)) {
-		rd_word_socket(&r->dst, ret->dst);
+		snprintf(ret->dst, sizeof(ret->dst), "%s", RD_WORD_SOCKET(&r->dst));
 		ret->v6 = r->dst.family == AF_INET6;
 		ret->addr = r->dst.addr;
 		if (r->src.known && r->src.family == r->dst.family && !rd_is_zero(r->src.addr, ret->v6 ? 16 : 4))
-			rd_word_socket(&r->src, ret->src);
+			snprintf(ret->src, sizeof(ret->src), "%s", RD_WORD_SOCKET(&r->src));
 	} else {
 		return false;
 	}

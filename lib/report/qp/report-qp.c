@@ -506,7 +506,7 @@ struct rd_section *rd_report_qp_event(const struct rd_qp_event *ev)
 		     RD_STR(ev->pid ? ev->comm : NULL), RD_STR(ev->pid ? ev->job : NULL),
 		     RD_STR(ev->pid ? ev->cgroup : NULL));
 	if (call->err)
-		rd_row_str(row, EV_ERRNO, rd_errno_word(call->err, digits));
+		rd_row_str(row, EV_ERRNO, RD_ERRNO(call->err));
 	if (seen->has_dgid)
 		rd_row_gid(row, EV_PEER_GID, seen->dgid);
 	return section;
