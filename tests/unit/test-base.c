@@ -7,8 +7,11 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 static void assert_safe(const char *in, const char *out)
 {
@@ -335,6 +338,34 @@ static void the_first_that_is_not_less_is_found(void **state)
 	assert_int_equal(lower_bound(NULL, 0, 3), 0);
 }
 
+static void descriptors_pass_with_a_message_and_without(void **state)
+{
+	int socks[2], sent[RD_FDS_MAX], got[RD_FDS_MAX];
+	char byte = 0;
+	size_t n = 1;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks), 0);
+	for (size_t i = 0; i < RD_FDS_MAX; i++)
+		sent[i] = dup(socks[0]);
+	assert_int_equal(rd_send_fds(socks[0], "a", 1, sent, RD_FDS_MAX), 0);
+	assert_int_equal(rd_send_fds(socks[0], "b", 1, NULL, 0), 0);
+	assert_int_equal(rd_recv_fds(socks[1], &byte, 1, got, &n), 1);
+	assert_int_equal(byte, 'a');
+	assert_int_equal(n, RD_FDS_MAX);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(fcntl(got[i], F_GETFD) & FD_CLOEXEC);
+		assert_int_equal(close(got[i]) | close(sent[i]), 0);
+	}
+	assert_int_equal(rd_recv_fds(socks[1], &byte, 1, got, &n), 1);
+	assert_int_equal(byte, 'b');
+	assert_int_equal(n, 0);
+	close(socks[0]);
+	assert_int_equal(rd_recv_fds(socks[1], &byte, 1, got, &n), 0);
+	assert_int_equal(rd_send_fds(socks[1], "c", 1, NULL, 0), -EPIPE);
+	close(socks[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -362,6 +393,7 @@ int main(void)
 		TEST(a_process_name_moves_no_field_of_stat),
 		TEST(a_port_is_spelled_with_a_slash_or_a_colon),
 		TEST(the_first_that_is_not_less_is_found),
+		TEST(descriptors_pass_with_a_message_and_without),
 	};
 
 	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
