@@ -178,8 +178,8 @@ static int check_thresholds(struct counters *c, struct rd_err *err)
 	if (!c->deltas && rd_thresholds_compare(&thresholds)) {
 		rd_err_set(err, EINVAL, c->opts->thresholds,
 			   "limits on delta, per_second, per_bit or per_packet require an earlier sample");
-		rd_err_hint(err, "add --since FILE, written by an earlier --save FILE; or use only limits on value");
-		return -EINVAL;
+		return rd_err_hint(err,
+				   "add --since FILE, written by an earlier --save FILE; or use only limits on value");
 	}
 	rd_thresholds_judge(&thresholds, &now, c->deltas, c->seconds, &c->causes.findings);
 	return 0;
@@ -331,11 +331,10 @@ static void add_headline(const struct counters *c, struct rd_buf *out)
 static int counters_explain(struct counters *c, const char *name)
 {
 	_cleanup_free_ const struct rd_meaning **found = rd_alloc(c->meanings.n, sizeof(*found));
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct rd_report report;
 	struct rd_err err = { 0 };
 	size_t n = 0;
-	int r = RD_EXIT_OK;
 
 	/* Both the argument and the name in the table may be patterns. */
 	for (size_t i = 0; i < c->meanings.n; i++)
@@ -350,14 +349,11 @@ static int counters_explain(struct counters *c, const char *name)
 	}
 	rd_output_init(c->ctx, &report);
 	rd_report_meanings(&report, found, n);
-	if (c->ctx->globals.json) {
-		r = rd_output_print(c->ctx, &report);
-	} else {
-		rd_render_meanings(report.sections[0], &out);
-		rd_out(&out);
-	}
-	rd_report_deinit(&report);
-	return r;
+	if (c->ctx->globals.json)
+		return rd_output_print(c->ctx, &report);
+	rd_render_meanings(report.sections[0], &out);
+	rd_out(&out);
+	return RD_EXIT_OK;
 }
 
 /* counters: counters of the ports of this host, their increases, and likely causes. */
@@ -375,10 +371,9 @@ static int take_groups(void *state, const struct rd_opt *opt, const char *arg, s
 		group = n < sizeof(word) ? rd_counter_group_parse(word) : -1;
 		if (group < 0) {
 			rd_opt_refuse(opt, err, "unknown group '%.*s'", (int)n, at);
-			rd_err_hint(
+			return rd_err_hint(
 				err,
 				"one or more of port, hw, optional, qp, ethtool, standard, netdev, separated by commas");
-			return -EINVAL;
 		}
 		opts->groups |= 1u << group;
 		at += n + (at[n] == ',');
@@ -411,8 +406,7 @@ static int check_devices(const struct counters *c, struct rd_err *err)
 		if (is_port(c->now.set, name) || is_port(c->before.set, name))
 			continue;
 		rd_err_set(err, ENODEV, name, "no such RDMA device, port or interface");
-		rd_err_hint(err, "list them with " RD_PROGRAM " nic-map");
-		return -ENODEV;
+		return rd_err_hint(err, "list them with " RD_PROGRAM " nic-map");
 	}
 	return 0;
 }
@@ -439,15 +433,14 @@ static int sample_bundle(struct counters *c, bool compare, struct rd_err *err)
 static int save_sample(struct counters *c, const char *path, struct rd_err *err)
 {
 	const struct rd_counters_shown shown = { .set = c->now.set, .now = &c->now.sample };
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct rd_report report;
 
 	rd_output_init(c->ctx, &report);
 	for (size_t i = 0; i < c->errors.n; i++)
 		rd_errlist_add(&report.errors, &c->errors.v[i]);
 	rd_report_counters(&report, &shown);
 	rd_render_json(&report, RD_VERSION, &out);
-	rd_report_deinit(&report);
 	return rd_replace_file(path, &out, err);
 }
 
@@ -457,11 +450,10 @@ static int print_result(struct counters *c)
 	struct rd_err err = { 0 };
 	struct rd_ctx *ctx = c->ctx;
 	struct rd_table_style *style = &ctx->globals.style;
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	struct rd_counters_shown shown;
-	struct rd_report report;
-	int r = counters_conclude(c, &err);
 
-	if (r < 0)
+	if (counters_conclude(c, &err) < 0)
 		return rd_fail(ctx, &err);
 	rd_output_init(ctx, &report);
 	shown = (struct rd_counters_shown){
@@ -497,9 +489,7 @@ static int print_result(struct counters *c)
 		if (!c->deltas && !style->columns)
 			style->columns = "ibdev,port,group,name,value,unit,note";
 	}
-	r = rd_output_print(ctx, &report);
-	rd_report_deinit(&report);
-	return r;
+	return rd_output_print(ctx, &report);
 }
 
 static int counters_run(struct rd_ctx *ctx, int argc, char **argv)

@@ -232,8 +232,7 @@ static int find_format(const char *path, enum format *ret, struct rd_err *err)
 			return 0;
 		}
 	rd_err_set(err, EINVAL, "--record", "unknown format of '%s'", path);
-	rd_err_hint(err, "use a name that ends in .csv, .jsonl or .json");
-	return -EINVAL;
+	return rd_err_hint(err, "use a name that ends in .csv, .jsonl or .json");
 }
 
 static bool begins(const char *data, size_t size, const char *head)
@@ -270,8 +269,7 @@ static int check_contents(int fd, enum format format, const char *path, struct r
 	if (n == 0 || is_recording(format, head, (size_t)n))
 		return 0;
 	rd_err_set(err, EEXIST, path, "not a recording in this format: not overwritten");
-	rd_err_hint(err, "use another file name");
-	return -EEXIST;
+	return rd_err_hint(err, "use another file name");
 }
 
 int counters_file_open(struct rd_ctx *ctx, const char *path, struct counters_file **ret, struct rd_err *err)
@@ -312,7 +310,7 @@ void counters_file_close(struct counters_file *file)
 static void begin_sample(struct counters_file *file, uint64_t time_ns)
 {
 	if (!file->headed) {
-		struct rd_report report;
+		_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 
 		rd_output_init(file->ctx, &report);
 		if (file->format != JSONL)
@@ -321,7 +319,6 @@ static void begin_sample(struct counters_file *file, uint64_t time_ns)
 			add_json(&file->out, report.host);
 			rd_buf_str(&file->out, "}}");
 		}
-		rd_report_deinit(&report);
 		file->headed = true;
 	}
 	if (file->lost) {

@@ -18,16 +18,15 @@
 /* counters --until 'NAME>N': prints a line with the time for each increase of the counter; ends once the total exceeds N. */
 
 struct counters_until {
-	char *name; /* pattern */
+	char *name; /* pattern; owned. NULL: there is no condition */
 	uint64_t more_than;
 	bool per_second;
 	bool announced; /* that it is waiting */
 	uint64_t total; /* increase since the start, of all matching counters */
 };
 
-static int counters_until_create(const char *condition, struct counters_until **ret, struct rd_err *err)
+static int parse_until(const char *condition, struct counters_until *until, struct rd_err *err)
 {
-	struct counters_until *until = rd_alloc(1, sizeof(*until));
 	const char *sign = strchr(condition, '>'), *number = sign ? sign + 1 : NULL;
 	bool equal = number && *number == '=', good = false;
 
@@ -38,15 +37,12 @@ static int counters_until_create(const char *condition, struct counters_until **
 		until->per_second = good && strcmp(number, "/s") == 0;
 	}
 	if (!good || (*number && !until->per_second) || (equal && until->more_than == 0)) {
-		free(until);
 		rd_err_set(err, EINVAL, "--until", "invalid condition '%s'", condition);
-		rd_err_hint(err, "use NAME>N, NAME>=N or NAME>N/s; for example --until 'link_downed>0'");
-		return -EINVAL;
+		return rd_err_hint(err, "use NAME>N, NAME>=N or NAME>N/s; for example --until 'link_downed>0'");
 	}
 	until->more_than -= equal;
-	until->name = rd_text("%.*s", (int)(sign - condition), condition);
+	until->name = rd_dup_part(condition, (size_t)(sign - condition));
 	rd_trim(until->name);
-	*ret = until;
 	return 0;
 }
 
@@ -132,8 +128,7 @@ static int counters_until_check(struct counters_until *until, const struct count
 	}
 	if (fit == 0 && w->set->n_ports > 0) {
 		rd_err_set(err, ENOENT, until->name, "no counter has this name");
-		rd_err_hint(err, "list counters with rdmadiag counters");
-		return -ENOENT;
+		return rd_err_hint(err, "list counters with rdmadiag counters");
 	}
 	if (!until->announced)
 		rd_warn(c->ctx, "waiting for %s: %zu matching counters", until->name, fit);
@@ -258,7 +253,7 @@ static void print_time(const struct counters_watch *w, const struct rd_report *r
 	rd_out(&out);
 }
 
-static int print_interval(const struct counters_watch *w)
+static void print_interval(const struct counters_watch *w)
 {
 	struct rd_ctx *ctx = w->c->ctx;
 	const struct counters_opts *opts = opts_of(w);
@@ -270,8 +265,7 @@ static int print_interval(const struct counters_watch *w)
 						    .deltas = w->c->deltas,
 						    .seconds = w->c->seconds,
 						    .selected = shown };
-	struct rd_report report;
-	int r;
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 
 	rd_output_init(ctx, &report);
 	report.time = w->c->now.sample.realtime_ns;
@@ -294,9 +288,7 @@ static int print_interval(const struct counters_watch *w)
 				finding->observed ? finding->observed : "", finding->expected ? finding->expected : "");
 		}
 	}
-	r = rd_output_print(ctx, &report);
-	rd_report_deinit(&report);
-	return r;
+	rd_output_print(ctx, &report);
 }
 
 /* The summary, from the first sample to the last: likely causes, and the number of missed intervals. */
@@ -308,12 +300,12 @@ static int finish(struct counters_watch *w, uint64_t looks)
 		{ "missed", "MISSED", RD_T_UINT, "intervals missed because a sample took too long", 0, false },
 	};
 	struct counters *c = w->c;
+	_cleanup_buf_ struct rd_buf out = { 0 };
 	const struct rd_counted first = { w->set, &w->first }, last = { w->set, &c->now.sample };
 	const struct counters_opts *opts = opts_of(w);
 	struct rd_ctx *ctx = c->ctx;
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	double seconds = rd_moments_seconds(&first, &last);
-	int r = 0;
 
 	rd_deltas(&first, &last, c->deltas);
 	rd_causes_deinit(&c->causes);
@@ -328,33 +320,26 @@ static int finish(struct counters_watch *w, uint64_t looks)
 		report.status = rd_report_judge(&report);
 	for (size_t i = 0; i < c->errors.n; i++)
 		rd_errlist_add(&report.errors, &c->errors.v[i]);
-	if (ctx->globals.json) {
-		r = rd_output_print(ctx, &report);
-	} else if (!ctx->globals.textfile) {
-		_cleanup_buf_ struct rd_buf out = { 0 };
-
-		rd_output_findings(ctx, &report, &out);
-		rd_out_beside(ctx, &out);
-		if (w->ticks.missed)
-			rd_warn(ctx, "%" PRIu64 " intervals were missed: samples took too long", w->ticks.missed);
-		r = report.status;
-	}
-	rd_report_deinit(&report);
-	return r;
+	if (ctx->globals.json)
+		return rd_output_print(ctx, &report);
+	if (ctx->globals.textfile)
+		return 0;
+	rd_output_findings(ctx, &report, &out);
+	rd_out_beside(ctx, &out);
+	if (w->ticks.missed)
+		rd_warn(ctx, "%" PRIu64 " intervals were missed: samples took too long", w->ticks.missed);
+	return report.status;
 }
 
 struct outputs {
-	struct counters_file *file;
-	struct counters_until *until;
+	struct counters_file *file; /* NULL: none */
+	struct counters_until until;
 };
 
 static void outputs_deinit(struct outputs *to)
 {
 	counters_file_close(to->file);
-	if (!to->until)
-		return;
-	free(to->until->name);
-	free(to->until);
+	free(to->until.name);
 }
 
 /* Takes one sample and passes it on. 1: the condition of --until is met. */
@@ -365,22 +350,14 @@ static int run_interval(struct counters_watch *w, struct outputs *to, struct rd_
 
 	if (!r && to->file)
 		counters_file_add(to->file, w);
-	if (!r && to->until)
-		r = reached = counters_until_check(to->until, w, err);
+	if (!r && to->until.name)
+		r = reached = counters_until_check(&to->until, w, err);
 	if (r < 0)
 		return r;
 	/* A recording and a wait print their own messages. */
-	if (ctx->globals.textfile || (w->interval && !to->until && (!to->file || ctx->globals.json)))
+	if (ctx->globals.textfile || (w->interval && !to->until.name && (!to->file || ctx->globals.json)))
 		print_interval(w);
 	return reached;
-}
-
-/* The reader closed the pipe, or nothing more can be written: main reports which. */
-static bool output_failed(void)
-{
-	const struct rd_buf nothing = { 0 };
-
-	return rd_out(&nothing) < 0;
 }
 
 static int run_intervals(struct counters_watch *w, struct outputs *to, uint64_t *looks, struct rd_err *err)
@@ -392,7 +369,7 @@ static int run_intervals(struct counters_watch *w, struct outputs *to, uint64_t 
 	if (w->ticks.interval_ns <= 1000000000u && rd_ticks_wait(&w->ticks) < 0)
 		return 0;
 	r = run_interval(w, to, err);
-	while (!r && !rd_ticks_stopped() && !output_failed() && (!opts->repeat.count || *looks < opts->repeat.count)) {
+	while (!r && !rd_ticks_stopped() && !rd_out_failure() && (!opts->repeat.count || *looks < opts->repeat.count)) {
 		if (rd_ticks_wait(&w->ticks) < 0)
 			break;
 		r = run_interval(w, to, err);
@@ -412,7 +389,7 @@ int counters_watch(struct counters *c)
 
 	counters_watch_init(&w, c, opts->repeat.seconds);
 	if (opts->until)
-		r = counters_until_create(opts->until, &to.until, &err);
+		r = parse_until(opts->until, &to.until, &err);
 	if (!r && opts->record)
 		r = counters_file_open(c->ctx, opts->record, &to.file, &err);
 	if (r == -EINVAL)
@@ -427,7 +404,7 @@ int counters_watch(struct counters *c)
 		r = -err.code;
 	if (r < 0)
 		return rd_fail(c->ctx, &err);
-	if (to.until)
+	if (to.until.name)
 		return r == 1 ? RD_EXIT_OK : RD_EXIT_WARNING;
 	return w.set ? finish(&w, looks) : RD_EXIT_OK;
 }

@@ -48,9 +48,6 @@ struct fabric_session {
 /* Discovers the network. */
 int fabric_session_begin(struct fabric_session *s, struct rd_err *err);
 
-/* Keeps an exit code if it is the worst so far; 3 is better than 1. */
-void fabric_session_keep_status(struct fabric_session *s, int status);
-
 /* Sweeps once, and keeps the duration; if it fails, counts that. */
 int fabric_session_sweep(struct fabric_session *s, struct rd_err *err);
 

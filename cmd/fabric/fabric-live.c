@@ -85,7 +85,7 @@ static int fill_page(struct live *live, struct rd_view_page *page, struct rd_err
 	_cleanup_free_ const struct rd_fabric_latch **ranked = NULL;
 	_cleanup_free_ size_t *order = NULL;
 	struct rd_buf line = { 0 };
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 
 	if (!live->s->run.mads)
 		return rd_err_set(err, ENODEV, "network", "the local port failed: values are old");
@@ -100,7 +100,6 @@ static int fill_page(struct live *live, struct rd_view_page *page, struct rd_err
 	rd_buf_printf(&line, "by %s: ", by[live->order]);
 	fabric_verdict(live->s, &report, &line);
 	page->headline = line.data;
-	rd_report_deinit(&report);
 	return 0;
 }
 

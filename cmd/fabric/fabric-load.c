@@ -194,8 +194,8 @@ static int choose_port(struct rd_source *source, const char *wanted, struct rd_m
 	}
 	if (!best) {
 		rd_err_set(err, ENODEV, wanted, "no such port on this host");
-		rd_err_hint(err, "the first port is %s/%u; ibstat -l lists the devices", ports[0].ibdev, ports[0].port);
-		return -ENODEV;
+		return rd_err_hint(err, "the first port is %s/%u; ibstat -l lists the devices", ports[0].ibdev,
+				   ports[0].port);
 	}
 	if (is_ethernet(best) || !is_up(best)) {
 		char object[96];
@@ -443,8 +443,8 @@ void fabric_end(struct fabric_run *run)
 
 int fabric_record(struct rd_source *source, struct rd_err *err)
 {
+	_cleanup_(rd_routes_deinit) struct rd_routes routes = { 0 };
 	struct fabric_opts opts = { 0 };
-	struct rd_routes routes;
 	struct fabric_run run;
 	int r = fabric_begin(source, &opts, &run, err);
 
@@ -459,7 +459,6 @@ int fabric_record(struct rd_source *source, struct rd_err *err)
 	rd_routes_init(&run.fabric, &routes);
 	if (!r)
 		r = rd_routes_read(run.mads, &run.limits, &run.fabric, NULL, 0, &routes, err);
-	rd_routes_deinit(&routes);
 	fabric_end(&run);
 	return r;
 }

@@ -52,26 +52,23 @@ static bool is_recording(const struct fabric_record *record, int fd)
 int fabric_record_open(struct fabric_session *s, const char *path, struct fabric_record *record, struct rd_err *err)
 {
 	const char *suffix = strrchr(path, '.');
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 
 	*record = (struct fabric_record){ .s = s, .path = path, .fd = -1 };
 	record->rows = suffix && strcasecmp(suffix, ".csv") == 0;
 	if (!record->rows && (!suffix || (strcasecmp(suffix, ".jsonl") != 0 && strcasecmp(suffix, ".ndjson") != 0))) {
 		rd_err_set(err, EINVAL, "--record", "unknown format of '%s'", path);
-		rd_err_hint(err, "use a name that ends in .csv or .jsonl");
-		return -EINVAL;
+		return rd_err_hint(err, "use a name that ends in .csv or .jsonl");
 	}
 	record->fd = rd_open_for_update(path, err);
 	if (record->fd < 0)
 		return record->fd;
 	if (!is_recording(record, record->fd)) {
 		rd_err_set(err, EEXIST, path, "not a recording of counters --fabric in this format: not overwritten");
-		rd_err_hint(err, "use another file name");
-		return -EEXIST;
+		return rd_err_hint(err, "use another file name");
 	}
 	rd_output_init(s->ctx, &report);
-	record->host = report.host ? rd_text("%s", report.host) : NULL;
-	rd_report_deinit(&report);
+	record->host = rd_dup_if(report.host);
 	return 0;
 }
 
@@ -233,14 +230,13 @@ static void write_sweep(struct fabric_record *record)
 			add_heading(&record->out);
 		make_rows(record);
 	} else {
-		struct rd_report report;
+		_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 
 		/* A document of changes needs the one before it, in the same file. */
 		if (record->size == 0 || record->refused)
 			record->documented_ns = 0;
 		fabric_session_report(record->s, NULL, NULL, &record->documented_ns, &report);
 		rd_render_json_line(&report, RD_VERSION, &record->out);
-		rd_report_deinit(&report);
 	}
 	write_piece(&record->out);
 	record->out.len = 0;

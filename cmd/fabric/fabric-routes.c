@@ -37,8 +37,7 @@ static int find_end(const struct rd_fabric *fabric, const char *text, struct end
 
 	if (n == 0) {
 		rd_err_set(err, ENOENT, "--path", "no port has the name, GUID or LID '%s'", text);
-		rd_err_hint(err, "rdmadiag counters --fabric --all -o node,port,lid,guid lists all");
-		return -ENOENT;
+		return rd_err_hint(err, "rdmadiag counters --fabric --all -o node,port,lid,guid lists all");
 	}
 	if (n > 1) {
 		_cleanup_buf_ struct rd_buf names = { 0 };
@@ -52,8 +51,7 @@ static int find_end(const struct rd_fabric *fabric, const char *text, struct end
 		if (n > CANDIDATES)
 			rd_buf_printf(&names, ", %zu more", n - CANDIDATES);
 		rd_err_set(err, ENOTUNIQ, "--path", "'%s' may be %s", text, names.data);
-		rd_err_hint(err, "give the whole name, NAME/PORT, the GUID or the LID");
-		return -ENOTUNIQ;
+		return rd_err_hint(err, "give the whole name, NAME/PORT, the GUID or the LID");
 	}
 	*ret = (struct end){ found[0], fabric->ports[found[0]].lid };
 	/* Of several LIDs of a port the one that was given. */
@@ -62,8 +60,8 @@ static int find_end(const struct rd_fabric *fabric, const char *text, struct end
 		ret->lid = (uint16_t)lid;
 	if (!ret->lid) {
 		rd_err_set(err, ENETUNREACH, "--path", "'%s' has no LID", text);
-		rd_err_hint(err, "the subnet manager has not configured it: check the cable of the port, and sminfo");
-		return -ENETUNREACH;
+		return rd_err_hint(err,
+				   "the subnet manager has not configured it: check the cable of the port, and sminfo");
 	}
 	return 0;
 }
@@ -107,8 +105,11 @@ static int read_counters(struct fabric_session *s, const struct rd_path paths[2]
 	return r;
 }
 
-static void set_status(struct rd_report *report)
+/* Ranks the findings, adds them to the report, and sets its status. */
+static void take_findings(struct rd_report *report, struct rd_findings *findings)
 {
+	rd_fabric_rank(findings);
+	rd_report_add_findings(report, findings);
 	report->status = rd_report_judge(report);
 	if (report->status < RD_EXIT_CRITICAL && rd_findings_count(&report->findings, RD_SEV_UNKNOWN) > 0)
 		report->status = RD_EXIT_UNKNOWN;
@@ -181,36 +182,30 @@ static int report_paths(struct fabric_session *s, const struct rd_path paths[2],
 {
 	const struct rd_fabric *fabric = &s->run.fabric;
 	bool same_way = rd_path_is_reverse(&paths[0], &paths[1]);
-	struct rd_report report;
-	int r;
 	const struct rd_path *const pair[] = { &paths[0], &paths[1] };
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	struct rd_fabric part;
 
 	rd_output_init(s->ctx, &report);
-	rd_path_judge(&s->run.fabric, &paths[0], &findings);
-	rd_path_judge(&s->run.fabric, &paths[1], &findings);
-	rd_path_part(&s->run.fabric, pair, 2, &part);
+	rd_path_judge(fabric, &paths[0], &findings);
+	rd_path_judge(fabric, &paths[1], &findings);
+	rd_path_part(fabric, pair, 2, &part);
 	rd_fabric_judge(&part, &s->limits, NULL, &findings);
 	rd_path_free_part(&part);
-	rd_fabric_rank(&findings);
-	rd_report_add_findings(&report, &findings);
-	rd_findings_deinit(&findings);
-	set_status(&report);
+	take_findings(&report, &findings);
 	rd_report_path(&report, fabric, paths,
 		       paths[0].end == RD_ROUTE_ARRIVES && paths[1].end == RD_ROUTE_ARRIVES ? &same_way : NULL);
 	report.headline = path_headline(fabric, paths, both, &report);
 	note_lids(fabric, &both[0], &report);
 	note_lids(fabric, &both[1], &report);
 	rd_report_note(&report, "%s", adaptive_note);
-	r = print_routes(s, &report);
-	rd_report_deinit(&report);
-	return r;
+	return print_routes(s, &report);
 }
 
 int fabric_path(struct fabric_session *s, const char *from, const char *to)
 {
-	struct rd_routes routes = { 0 };
+	_cleanup_(rd_routes_deinit) struct rd_routes routes = { 0 };
 	struct rd_path paths[2] = { 0 };
 	struct end both[2] = { 0 };
 	struct rd_err err = { 0 };
@@ -234,7 +229,6 @@ int fabric_path(struct fabric_session *s, const char *from, const char *to)
 	r = r < 0 ? rd_fail(s->ctx, &err) : report_paths(s, paths, both);
 	rd_path_deinit(&paths[0]);
 	rd_path_deinit(&paths[1]);
-	rd_routes_deinit(&routes);
 	return r;
 }
 
@@ -268,32 +262,25 @@ static char *routes_headline(const struct fabric_session *s, const struct rd_rou
 static int report_routes(struct fabric_session *s, const struct rd_routes *routes)
 {
 	const struct rd_fabric *fabric = &s->run.fabric;
-	struct rd_routes_verdict verdict;
-	struct rd_findings findings = { 0 };
-	struct rd_report report;
-	int r;
+	_cleanup_(rd_routes_verdict_deinit) struct rd_routes_verdict verdict = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 
 	rd_output_init(s->ctx, &report);
 	rd_routes_judge(fabric, routes, &verdict, &findings);
 	rd_fabric_judge_walk(fabric, &findings);
-	rd_fabric_rank(&findings);
-	rd_report_add_findings(&report, &findings);
-	rd_findings_deinit(&findings);
-	set_status(&report);
+	take_findings(&report, &findings);
 	/* In text only groups of at least two links that are uneven, unless --all. */
 	rd_report_routes(&report, fabric, routes, &verdict, s->cmd->all || s->ctx->globals.json);
 	report.headline = routes_headline(s, routes, &verdict);
 	rd_report_note(&report, "%s", loops_note);
 	rd_report_note(&report, "%s", adaptive_note);
-	r = print_routes(s, &report);
-	rd_report_deinit(&report);
-	rd_routes_verdict_deinit(&verdict);
-	return r;
+	return print_routes(s, &report);
 }
 
 int fabric_routes(struct fabric_session *s)
 {
-	struct rd_routes routes = { 0 };
+	_cleanup_(rd_routes_deinit) struct rd_routes routes = { 0 };
 	struct rd_err err = { 0 };
 	int r;
 
@@ -301,7 +288,5 @@ int fabric_routes(struct fabric_session *s)
 	r = fabric_session_begin(s, &err);
 	if (!r)
 		r = read_tables(s, NULL, 0, &routes, &err);
-	r = r < 0 ? rd_fail(s->ctx, &err) : report_routes(s, &routes);
-	rd_routes_deinit(&routes);
-	return r;
+	return r < 0 ? rd_fail(s->ctx, &err) : report_routes(s, &routes);
 }

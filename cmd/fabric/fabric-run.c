@@ -82,8 +82,7 @@ static int parse_shard(struct fabric_session *s, struct rd_err *err)
 	if (rd_take_u32(&at, RD_DECIMAL, SHARDS_MAX, &k) < 0 || *at++ != '/' ||
 	    rd_parse_u32(at, RD_DECIMAL, SHARDS_MAX, &n) < 0 || k < 1 || k > n) {
 		rd_err_set(err, EINVAL, "--shard", "invalid share '%s': expected K/N", s->cmd->shard);
-		rd_err_hint(err, "K is from 1 to N: --shard 3/8");
-		return -EINVAL;
+		return rd_err_hint(err, "K is from 1 to N: --shard 3/8");
 	}
 	s->shard_k = k;
 	s->shard_n = n;
@@ -139,8 +138,7 @@ static int find_self(struct fabric_session *s, const struct rd_fabric *fabric, s
 	if (s->shard >= 0)
 		return 0;
 	rd_err_set(err, ENOENT, s->cmd->shards, "this host (%s) is not in the list", name ? name : "?");
-	rd_err_hint(err, "add it to the list on all hosts, or print all shares with --plan");
-	return -ENOENT;
+	return rd_err_hint(err, "add it to the list on all hosts, or print all shares with --plan");
 }
 
 /* Deselects the ports of other hosts. */
@@ -180,7 +178,8 @@ int fabric_session_begin(struct fabric_session *s, struct rd_err *err)
 	return r;
 }
 
-void fabric_session_keep_status(struct fabric_session *s, int status)
+/* Keeps an exit code if it is the worst so far; 3 is better than 1. */
+static void keep_status(struct fabric_session *s, int status)
 {
 	static const int rank[] = {
 		[RD_EXIT_OK] = 0, [RD_EXIT_UNKNOWN] = 1, [RD_EXIT_WARNING] = 2, [RD_EXIT_CRITICAL] = 3
@@ -200,7 +199,7 @@ int fabric_session_sweep(struct fabric_session *s, struct rd_err *err)
 
 		rd_latched_look(&s->latches.looks, now);
 		rd_latched_look(&s->latches.failed, now);
-		fabric_session_keep_status(s, RD_EXIT_UNKNOWN);
+		keep_status(s, RD_EXIT_UNKNOWN);
 		return r;
 	}
 	rd_fabric_history_add(&s->history, &s->run.fabric);
@@ -239,7 +238,7 @@ static int status_of(const struct rd_report *report)
 static void judge(struct fabric_session *s, struct rd_report *report)
 {
 	const struct rd_fabric *fabric = &s->run.fabric;
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	size_t queried = 0, fresh = 0;
 
 	rd_fabric_judge(fabric, &s->limits, &s->history, &findings);
@@ -253,7 +252,6 @@ static void judge(struct fabric_session *s, struct rd_report *report)
 		rd_shards_judge(fabric, &s->shards, &findings);
 	rd_fabric_rank(&findings);
 	rd_report_add_findings(report, &findings);
-	rd_findings_deinit(&findings);
 	report->status = status_of(report);
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		queried += fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE;
@@ -278,7 +276,7 @@ static void latch(struct fabric_session *s, const struct rd_report *report)
 	rd_fabric_latch(&s->latches, &report->findings, report->time);
 	if (report->status == RD_EXIT_UNKNOWN)
 		rd_latched_look(&s->latches.failed, report->time);
-	fabric_session_keep_status(s, report->status);
+	keep_status(s, report->status);
 }
 
 void fabric_session_report(struct fabric_session *s, const bool *picked, const size_t *order, uint64_t *documented_ns,
@@ -506,8 +504,7 @@ static int report_sweep(struct fabric_session *s, bool again)
 {
 	const struct rd_fabric *fabric = &s->run.fabric;
 	_cleanup_free_ bool *picked = NULL;
-	struct rd_report report;
-	int r;
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 
 	if (!s->cmd->all && !s->ctx->globals.json) {
 		picked = rd_alloc(fabric->n_ports + 1, sizeof(*picked));
@@ -517,9 +514,7 @@ static int report_sweep(struct fabric_session *s, bool again)
 			rd_fabric_pick_faulty(fabric, picked);
 	}
 	fabric_session_report(s, picked, NULL, s->ctx->globals.json ? &s->documented_ns : NULL, &report);
-	r = print_report(s, &report, again);
-	rd_report_deinit(&report);
-	return r;
+	return print_report(s, &report, again);
 }
 
 /* Between two ticks, so that the next sweep begins in time. */
@@ -550,7 +545,7 @@ static int sweep_repeatedly(struct fabric_session *s, struct fabric_record *reco
 		} else {
 			if (record)
 				fabric_record_add(record);
-			fabric_session_keep_status(s, report_sweep(s, i > 0));
+			keep_status(s, report_sweep(s, i > 0));
 			if (text && !s->ctx->globals.rows_only)
 				rd_out(&line);
 		}
@@ -587,7 +582,7 @@ static int save_topology(struct fabric_session *s)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
 	struct rd_err err = { 0 };
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	enum rd_severity worst;
 
 	if (fabric_session_begin(s, &err) < 0)
@@ -601,7 +596,6 @@ static int save_topology(struct fabric_session *s)
 	for (size_t i = 0; i < findings.n; i++)
 		rd_warn(s->ctx, "%s: %s; %s", findings.v[i].subject, findings.v[i].title, findings.v[i].observed);
 	worst = rd_findings_worst(&findings);
-	rd_findings_deinit(&findings);
 	return worst == RD_SEV_CRITICAL ? RD_EXIT_CRITICAL : worst == RD_SEV_WARNING ? RD_EXIT_WARNING : RD_EXIT_OK;
 }
 
@@ -609,27 +603,21 @@ static int save_topology(struct fabric_session *s)
 static int compare_files(struct fabric_session *s, const struct rd_fabric *now)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct rd_findings findings = { 0 };
-	struct rd_report report;
-	int r;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 
 	rd_fabric_compare(&s->plan, now, &findings);
 	rd_output_init(s->ctx, &report);
 	rd_fabric_rank(&findings);
 	rd_report_add_findings(&report, &findings);
-	rd_findings_deinit(&findings);
 	report.status = status_of(&report);
-	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx)) {
-		r = rd_output_print(s->ctx, &report);
-	} else {
-		rd_buf_printf(&out, "%s: %zu difference%s from %s\n", s->cmd->topology, report.findings.n,
-			      report.findings.n == 1 ? "" : "s", s->cmd->compare);
-		add_findings(s->ctx, &report, &out);
-		rd_out(&out);
-		r = report.status;
-	}
-	rd_report_deinit(&report);
-	return r;
+	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx))
+		return rd_output_print(s->ctx, &report);
+	rd_buf_printf(&out, "%s: %zu difference%s from %s\n", s->cmd->topology, report.findings.n,
+		      report.findings.n == 1 ? "" : "s", s->cmd->compare);
+	add_findings(s->ctx, &report, &out);
+	rd_out(&out);
+	return report.status;
 }
 
 /* Prints the share of each host; an exit code. `fabric`: discovered, or read from a file. */
@@ -642,9 +630,9 @@ static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 		.window = opts->window ? opts->window : usual.window,
 		.per_lid = usual.per_lid,
 	};
-	struct rd_findings findings = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	struct rd_err err = { 0 };
-	struct rd_report report;
 	uint64_t attributes;
 	int r = divide_ports(s, fabric, &err);
 
@@ -677,14 +665,10 @@ static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	rd_shards_judge(fabric, &s->shards, &findings);
 	rd_fabric_judge_walk(fabric, &findings);
 	rd_report_add_findings(&report, &findings);
-	rd_findings_deinit(&findings);
 	report.status = rd_report_judge(&report);
 	if (s->ctx->globals.json || rd_metrics_wanted(s->ctx))
-		r = rd_output_print(s->ctx, &report);
-	else
-		r = rd_output_tables(s->ctx, &report, (const struct rd_section *const *)report.sections, 1);
-	rd_report_deinit(&report);
-	return r;
+		return rd_output_print(s->ctx, &report);
+	return rd_output_tables(s->ctx, &report, (const struct rd_section *const *)report.sections, 1);
 }
 
 static int run_session(struct fabric_session *s, int n_operands, char **operands)
@@ -695,14 +679,11 @@ static int run_session(struct fabric_session *s, int n_operands, char **operands
 	if (cmd->merge)
 		return fabric_merge(s, n_operands, operands);
 	if (cmd->topology) {
-		struct rd_fabric fabric;
-		int r = read_topology(s->cmd->topology, &fabric, &err);
+		_cleanup_(rd_fabric_deinit) struct rd_fabric fabric = { 0 };
 
-		if (r < 0)
+		if (read_topology(cmd->topology, &fabric, &err) < 0)
 			return rd_fail(s->ctx, &err);
-		r = s->cmd->plan ? show_plan(s, &fabric) : compare_files(s, &fabric);
-		rd_fabric_deinit(&fabric);
-		return r;
+		return cmd->plan ? show_plan(s, &fabric) : compare_files(s, &fabric);
 	}
 	if (cmd->path)
 		return fabric_path(s, cmd->path, operands[0]);
