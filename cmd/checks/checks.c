@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyse/compare/profile.h"
+#include "analyse/compare/compare.h"
 #include "analyse/env/envcheck.h"
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/qp/qp.h"

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyse/compare/profile.h"
+#include "analyse/compare/compare.h"
 #include "base/no-rdma.h"
 #include "checks.h"
 #include "cmd/opts.h"

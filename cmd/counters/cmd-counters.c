@@ -5,16 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/counters/causes.h"
-#include "analyse/counters/threshold.h"
 #include "base/text.h"
 #include "cmd/datafile.h"
 #include "cmd/fabric/fabric.h"
-#include "cmd/repeat.h"
-#include "collect/counters/counters.h"
 #include "counters.h"
 #include "render/render.h"
-#include "report/counters/report-counters.h"
 #include "report/shared/finding.h"
 #include "source/guard/source-guard.h"
 #include "source/opener/new-file.h"

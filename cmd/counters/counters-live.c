@@ -6,11 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyse/counters/causes.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "collect/rdma/nldev.h"
-#include "report/counters/report-counters.h"
 #include "report/shared/finding.h"
 #include "view/view.h"
 

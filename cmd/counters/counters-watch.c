@@ -7,11 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyse/counters/causes.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "counters.h"
-#include "report/counters/report-counters.h"
 #include "report/shared/finding.h"
 #include "report/shared/report-field.h"
 

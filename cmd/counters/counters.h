@@ -3,7 +3,7 @@
 #ifndef RD_CMD_COUNTERS_H
 #define RD_CMD_COUNTERS_H
 
-#include "analyse/counters/delta.h"
+#include "analyse/counters/counters.h"
 #include "analyse/shared/meaning.h"
 #include "cmd/repeat.h"
 #include "collect/counters/counters.h"

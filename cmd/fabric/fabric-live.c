@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/number.h"
-#include "fabric-cmd.h"
+#include "fabric.h"
 #include "view/view.h"
 
 #define LONG_SWEEP 500000000u /* ns: shorter ones are not shown as in progress */

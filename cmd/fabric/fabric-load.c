@@ -5,13 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyse/fabric/fabric-update.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cmd/datafile.h"
-#include "collect/fabric/fabric.h"
 #include "fabric.h"
-#include "model/fabric/fabric.h"
 
 /* ---- when to discover the network again */
 

@@ -2,13 +2,8 @@
 /* counters --fabric --merge: what many hosts read, as one report. Needs no network. */
 #include <string.h>
 
-#include "analyse/fabric/fabric-judge.h"
-#include "analyse/shares/fabric-shard.h"
-#include "cmd/cmd.h"
 #include "cmd/datafile.h"
-#include "collect/fabric/fabric.h"
-#include "fabric-cmd.h"
-#include "report/fabric/report-fabric.h"
+#include "fabric.h"
 #include "report/shared/finding.h"
 
 /* The hosts of the list in the order of their shares, whose names `shards` owns; NULL: unknown, or another number of shares. Caller

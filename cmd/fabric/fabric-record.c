@@ -11,10 +11,7 @@
 
 #include "base/rfc3339.h"
 #include "base/text.h"
-#include "cmd/cmd.h"
-#include "fabric-cmd.h"
-#include "model/fabric/fabric.h"
-#include "model/fabric/share.h"
+#include "fabric.h"
 #include "source/opener/new-file.h"
 #include "source/opener/opener.h"
 

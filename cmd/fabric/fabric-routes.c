@@ -4,14 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-routes.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "cmd/cmd.h"
-#include "collect/fabric/fabric.h"
-#include "fabric-cmd.h"
-#include "report/fabric/report-fabric.h"
+#include "fabric.h"
 #include "report/shared/finding.h"
 
 #define CANDIDATES 5 /* that an error names */

@@ -4,14 +4,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "analyse/fabric/fabric-judge.h"
 #include "base/buf.h"
 #include "base/number.h"
-#include "cmd/cmd.h"
 #include "cmd/datafile.h"
-#include "collect/fabric/fabric.h"
 #include "confine/confine.h"
-#include "fabric-cmd.h"
+#include "fabric.h"
 #include "report/shared/finding.h"
 #include "source/opener/child.h"
 #include "source/opener/new-file.h"

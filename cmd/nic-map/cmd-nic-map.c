@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyse/compare/profile.h"
+#include "analyse/compare/compare.h"
 #include "analyse/nccl/nccl.h"
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/shared/distance.h"

@@ -3,8 +3,7 @@
  * judged. */
 #include "fuzz.h"
 
-#include "analyse/counters/causes.h"
-#include "analyse/counters/threshold.h"
+#include "analyse/counters/counters.h"
 #include "analyse/shared/meaning.h"
 #include "collect/counters/counters.h"
 

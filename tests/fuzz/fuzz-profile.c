@@ -2,7 +2,7 @@
 /* A profile is written by hand and mailed around: parsed, compared with itself, written and read again. */
 #include "fuzz.h"
 
-#include "analyse/compare/profile.h"
+#include "analyse/compare/compare.h"
 
 void fuzz_one(const uint8_t *data, size_t size)
 {

@@ -3,7 +3,7 @@
  * together and judged. */
 #include "fuzz.h"
 
-#include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric.h"
 #include "analyse/shares/fabric-shard.h"
 #include "collect/fabric/fabric.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fabric-sweeps.h"
 
-#include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric.h"
 #include "fabric-text.h"
 #include "unit.h"
 

@@ -3,8 +3,7 @@
 #ifndef RD_UNIT_FABRIC_SWEEPS_H
 #define RD_UNIT_FABRIC_SWEEPS_H
 
-#include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-update.h"
+#include "analyse/fabric/fabric.h"
 #include "model/fabric/fabric.h"
 #include "model/shared/finding.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analyse/compare/profile.h"
+#include "analyse/compare/compare.h"
 #include "check/shared/check.h"
 #include "collect/host/host.h"
 #include "fake-host.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/counters/causes.h"
+#include "analyse/counters/counters.h"
 #include "counter-table.h"
 
 #define IB "InfiniBand"

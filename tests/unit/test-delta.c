@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/counters/delta.h"
+#include "analyse/counters/counters.h"
 
 /* A counter of the real world, and what it shows. */
 struct real {

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-update.h"
+#include "analyse/fabric/fabric.h"
 #include "base/text.h"
 #include "collect/fabric/fabric.h"
 #include "fabric-sweeps.h"

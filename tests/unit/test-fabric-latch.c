@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-update.h"
+#include "analyse/fabric/fabric.h"
 #include "base/memory.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -4,8 +4,7 @@
 #include "tests/source-parts.h"
 #include "unit.h"
 
-#include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-update.h"
+#include "analyse/fabric/fabric.h"
 #include "base/memory.h"
 #include "cmd/fabric/fabric.h"
 #include "source/shared/libibmad.h"

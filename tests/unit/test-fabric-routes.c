@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-routes.h"
+#include "analyse/fabric/fabric.h"
 #include "base/memory.h"
 #include "collect/fabric/fabric.h"
 #include "fabric-text.h"

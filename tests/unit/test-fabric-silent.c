@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric.h"
 #include "fabric-text.h"
 
 #define LEAF(n) (0x20000u + (n))

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric.h"
 #include "base/text.h"
 #include "collect/fabric/fabric.h"
 #include "fabric-text.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric.h"
 #include "collect/fabric/fabric.h"
 #include "fabric-text.h"
 

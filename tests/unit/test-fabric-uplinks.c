@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "collect/fabric/fabric.h"

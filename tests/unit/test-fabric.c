@@ -3,7 +3,7 @@
 #include "fake-mads.h"
 #include "unit.h"
 
-#include "analyse/fabric/fabric-update.h"
+#include "analyse/fabric/fabric.h"
 #include "collect/fabric/fabric.h"
 #include "source/shared/libibmad.h"
 

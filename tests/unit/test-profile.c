@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/compare/profile.h"
+#include "analyse/compare/compare.h"
 #include "nicmap-host.h"
 
 static int parse(const char *text, struct rd_profile *ret, struct rd_err *err)

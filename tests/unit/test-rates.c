@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analyse/counters/delta.h"
+#include "analyse/counters/counters.h"
 #include "counter-table.h"
 
 /* A host of two ports, each with its data counters. */

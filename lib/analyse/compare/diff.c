@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "model/host/attributes.h"
+#include "model/shared/facts.h"
 
 /* Extracts from a host what is compared with others. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The profile of a host, and differences from a profile. */
-#include "analyse/compare/profile.h"
+#include "analyse/compare/compare.h"
 
 #include <stdio.h>
 #include <string.h>

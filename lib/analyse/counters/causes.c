@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Id, title, fix, severity and confidence of each cause. */
-#include "analyse/counters/causes.h"
+#include "analyse/counters/counters.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -10,7 +10,6 @@
 #include "analyse/shared/meaning.h"
 #include "base/fix.h"
 #include "base/memory.h"
-#include "base/text.h"
 
 const struct rd_cause_words rd_cause_words[RD_CAUSE_IDS] = {
 	[RD_CAUSE_BAD_CABLE] = { "bad-cable", "bad cable or transceiver: data received with errors",

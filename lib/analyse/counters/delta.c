@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Differences between two samples of counters, and the rates of ports. */
-#include "analyse/counters/delta.h"
+#include "analyse/counters/counters.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "base/memory.h"
-#include "base/text.h"
 
 static uint64_t max_of(unsigned bits)
 {

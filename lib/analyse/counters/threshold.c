@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "analyse/counters/threshold.h"
+#include "analyse/counters/counters.h"
 
 #include <errno.h>
 #include <fnmatch.h>
 #include <math.h>
 #include <string.h>
 
-#include "analyse/counters/causes.h"
 #include "base/lines.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/text.h"
 
 #define LINES_MAX 10000
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Compares a network with its saved topology. */
-#include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-update.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/fabric/fabric.h"
 
 /* What is missing with a node of the saved topology, and why it is. */
 struct lost {

@@ -6,11 +6,8 @@
 #include <string.h>
 
 #include "analyse/fabric/fabric-judge-priv.h"
-#include "analyse/fabric/fabric-judge.h"
-#include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/fabric/fabric.h"
 
 #define EXAMPLES 3
 /* Current devices respond within a millisecond. */

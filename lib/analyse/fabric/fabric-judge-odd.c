@@ -4,11 +4,8 @@
 #include <string.h>
 
 #include "analyse/fabric/fabric-judge-priv.h"
-#include "analyse/fabric/fabric-update.h"
-#include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/fabric/fabric.h"
 
 #define LINKS 20	/* fewer links of a kind have no norm */
 #define LINKS_RARELY 50 /* at most one of so many may differ */

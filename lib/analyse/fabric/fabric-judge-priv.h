@@ -3,8 +3,7 @@
 #ifndef RD_ANALYSE_FABRIC_JUDGE_PRIV_H
 #define RD_ANALYSE_FABRIC_JUDGE_PRIV_H
 
-#include "analyse/fabric/fabric-judge.h"
-#include "model/fabric/fabric.h"
+#include "analyse/fabric/fabric.h"
 
 #define RD_PHYSICAL_DISABLED 3 /* PortInfo:PortPhysicalState */
 

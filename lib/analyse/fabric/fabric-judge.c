@@ -6,15 +6,11 @@
 #include <string.h>
 
 #include "analyse/fabric/fabric-judge-priv.h"
-#include "analyse/fabric/fabric-judge.h"
-#include "analyse/fabric/fabric-update.h"
-#include "base/buf.h"
 #include "base/fix.h"
 #include "base/lines.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "model/fabric/fabric.h"
 
 /* ---- tables of thresholds */
 

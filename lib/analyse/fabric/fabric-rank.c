@@ -2,9 +2,8 @@
 /* The order of findings about a network, and of its ports; which of them are shown. */
 #include <string.h>
 
-#include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric.h"
 #include "base/memory.h"
-#include "model/fabric/fabric.h"
 
 #define DEGREES 1e12 /* above the highest degree, in errors per hour */
 

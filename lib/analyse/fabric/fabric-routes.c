@@ -3,12 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyse/fabric/fabric-routes.h"
-#include "base/buf.h"
+#include "analyse/fabric/fabric.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "model/fabric/fabric.h"
 
 /* ---- the route from a port to a LID */
 

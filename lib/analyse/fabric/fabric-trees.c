@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Congestion: which ports wait for credits, and for which port they wait in the end. */
-#include "analyse/fabric/fabric-judge.h"
+#include "analyse/fabric/fabric.h"
 
-#include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/fabric/fabric.h"
 
 /* Share of the data rate from which a link counts as saturated: headers and gaps between packets take the rest. */
 #define SATURATED 0.9

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What became of nodes, ports and their counters from one discovery of a network to the next; what repeated sweeps counted and found. */
-#include "analyse/fabric/fabric-update.h"
+#include "analyse/fabric/fabric.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "model/fabric/fabric.h"
 
 /* ---- nodes that were not found */
 

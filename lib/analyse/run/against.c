@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A run, or a topology file, compared with the prediction: NCCL's rules with the run's variables and without what its release did
  * not yet have; rows and findings. */
-#include "analyse/run/against.h"
 
 #include <stdio.h>
 #include <stdlib.h>

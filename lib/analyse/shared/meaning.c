@@ -8,7 +8,6 @@
 #include "base/lines.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/text.h"
 
 #define LINES_MAX 20000
 #define BLANKS " \t"

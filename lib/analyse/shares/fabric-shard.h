@@ -11,7 +11,6 @@
 #define RD_ANALYSE_FABRIC_SHARD_H
 
 #include "model/fabric/fabric.h"
-#include "model/fabric/share.h"
 #include "model/shared/finding.h"
 
 /*

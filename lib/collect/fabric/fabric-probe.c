@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "collect/fabric/fabric.h"
-#include "model/fabric/fabric.h"
 #include "source/shared/libibmad.h"
 
 #define CLASS_SMI 0x01

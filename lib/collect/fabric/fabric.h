@@ -7,7 +7,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "model/fabric/fabric.h"
-#include "model/fabric/share.h"
 #include "source/shared/mad.h"
 #include "source/shared/source.h"
 

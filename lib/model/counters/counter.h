@@ -233,7 +233,7 @@ struct rd_port_rate {
 	bool replaced;	   /* the port that took it over was reported, too */
 };
 
-/* Rates of all ports of a set; see analyse/counters/delta.h. */
+/* Rates of all ports of a set; see analyse/counters/counters.h. */
 struct rd_rates {
 	struct rd_port_rate *ports; /* as many as the set has ports */
 	size_t n;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "model/fabric/fabric.h"
 
 static void node_deinit(struct rd_fabric_node *node)

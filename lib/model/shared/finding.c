@@ -8,7 +8,6 @@
 #include "base/fix.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/shared/cause.h"
 #include "model/shared/facts.h"
 
 const char *rd_severity_name(enum rd_severity severity)

@@ -4,7 +4,7 @@
 #define RD_MODEL_EVENT_H
 
 #include "base/base.h"
-#include "model/shared/cause.h"
+#include "model/shared/finding.h"
 #include "model/trace/fnset.h"
 #include "model/trace/request.h"
 

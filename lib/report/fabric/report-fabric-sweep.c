@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/fabric/fabric.h"
 #include "report/fabric/report-fabric.h"
 
 /* clang-format off */

@@ -5,12 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/buf.h"
 #include "base/fix.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "model/fabric/fabric.h"
 #include "report/fabric/report-fabric.h"
 
 /* clang-format off */

@@ -5,10 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/fabric/fabric.h"
 
 /* clang-format off */
 static const struct rd_column hop_columns[] = {
