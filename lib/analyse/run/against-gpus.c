@@ -8,27 +8,17 @@
 #include "base/number.h"
 #include "base/text.h"
 
-static const struct rd_against_problem missing_gpu = { "against-gpu", "The run used GPUs that this host does not have",
-						       "their NICs and GPUDirect use cannot be compared",
-						       RD_SEV_WARNING };
-static const struct rd_against_problem bounced = {
+static const struct rd_finding missing_gpu = { "against-gpu", "The run used GPUs that this host does not have",
+					       "their NICs and GPUDirect use cannot be compared", RD_SEV_WARNING };
+static const struct rd_finding bounced = {
 	"against-gpudirect", "The run copied GPU memory through host memory",
 	"the copy costs host memory bandwidth and latency, which GPUDirect RDMA avoids", RD_SEV_WARNING
 };
-static const struct rd_against_problem direct = {
-	"against-gpudirect-lost", "The run used GPUDirect RDMA, which is not available on this host now",
-	"a new run would copy GPU memory through host memory", RD_SEV_WARNING
-};
-static const struct rd_against_problem other_nic = { "against-nic",
-						     "GPUs used different NICs than NCCL selects on this host",
-						     "a NIC that is farther away, or shared, is slower",
-						     RD_SEV_WARNING };
-
-static const char *label_of(const struct rd_host *host, int gpu, char ret[RD_PCI_ADDR + 16])
-{
-	snprintf(ret, RD_PCI_ADDR + 16, "GPU%u", host->gpus[gpu].index);
-	return ret;
-}
+static const struct rd_finding direct = { "against-gpudirect-lost",
+					  "The run used GPUDirect RDMA, which is not available on this host now",
+					  "a new run would copy GPU memory through host memory", RD_SEV_WARNING };
+static const struct rd_finding other_nic = { "against-nic", "GPUs used different NICs than NCCL selects on this host",
+					     "a NIC that is farther away, or shared, is slower", RD_SEV_WARNING };
 
 /* One row for all GPUs: whether the numbers and addresses in the log are those of this host's GPUs. */
 static void compare_presence(struct rd_against_state *st)
@@ -110,12 +100,12 @@ struct seen {
 static void add_seen_net(const struct rd_against_state *st, const struct rd_run_channel *channel, struct seen *seen)
 {
 	_cleanup_free_ char *name = net_name(st, channel->net);
-	const char *at = name && seen->nets.data ? strstr(seen->nets.data, name) : NULL;
-	size_t size = name ? strlen(name) : 0;
+	const char *at = seen->nets.data ? strstr(seen->nets.data, name) : NULL;
+	size_t size = strlen(name);
 
 	while (at && ((at > seen->nets.data && at[-1] != ' ') || (at[size] && at[size] != ' ')))
 		at = strstr(at + 1, name);
-	if (name && !at)
+	if (!at)
 		rd_buf_printf(&seen->nets, "%s%s", seen->nets.len ? " " : "", name);
 }
 
@@ -197,8 +187,8 @@ static void compare_nic(struct rd_against_state *st, int gpu)
 {
 	const struct rd_choice *choice = choice_of(st, gpu);
 	_cleanup_buf_ struct rd_buf here = { 0 };
-	char label[RD_PCI_ADDR + 16];
-	struct rd_against_pair nic = { "nic", label_of(st->host, gpu, label), NULL, NULL };
+	_cleanup_free_ char *label = rd_text("GPU%u", st->host->gpus[gpu].index);
+	struct rd_against_pair nic = { "nic", label, NULL, NULL };
 	struct seen seen = { 0 };
 
 	for (size_t i = 0; i < st->run->channels.n; i++) {
@@ -289,10 +279,9 @@ static void add_gpudirect(struct rd_against_state *st, const char *subject, int 
 /* A row for a GPU and a NIC. */
 static void add_pair(struct rd_against_state *st, int gpu, int ibdev, unsigned number, bool observed, char *note)
 {
-	_cleanup_free_ char *name = net_name(st, number), *subject = NULL;
-	char label[RD_PCI_ADDR + 16];
+	_cleanup_free_ char *name = net_name(st, number);
+	_cleanup_free_ char *subject = rd_text("GPU%u and %s", st->host->gpus[gpu].index, name);
 
-	subject = rd_text("%s and %s", label_of(st->host, gpu, label), name);
 	add_gpudirect(st, subject, predicted_gpudirect(st, gpu, ibdev), observed, note,
 		      rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev)->nccl);
 }

@@ -16,24 +16,18 @@ struct rd_against_state {
 	struct rd_against *ret;
 };
 
-/* The finding for a kind of difference; rows with the same problem and reason share one finding. */
-struct rd_against_problem {
-	const char *id, *title, *why;
-	enum rd_severity severity;
-};
-
-extern const struct rd_against_problem rd_against_not_here, rd_against_down;
+extern const struct rd_finding rd_against_not_here, rd_against_down;
 
 /* What a row compares; NULL: none. */
 struct rd_against_pair {
 	const char *topic, *subject, *predicted, *observed;
 };
 
-/* Add a row. `reason` and `fix` (either may be NULL) are taken over. */
+/* Add a row. `reason` and `fix` (either may be NULL) are taken over. `problem`: the finding for a kind of difference. */
 void rd_against_same(struct rd_against_state *st, const struct rd_against_pair *pair, char *reason);
 void rd_against_unknown(struct rd_against_state *st, const struct rd_against_pair *pair, char *reason);
 void rd_against_differs(struct rd_against_state *st, const struct rd_against_pair *pair,
-			const struct rd_against_problem *problem, char *reason, char *fix);
+			const struct rd_finding *problem, char *reason, char *fix);
 
 /* Changes in NCCL, by the first release that has them; read from its tags. */
 enum rd_nccl_change {

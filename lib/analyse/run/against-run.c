@@ -12,25 +12,21 @@
 
 /* Network, devices, and which NICs NCCL merged. */
 
-static const struct rd_against_problem tcp = {
+static const struct rd_finding tcp = {
 	"against-tcp", "The run used TCP sockets although RDMA ports are active",
 	"all traffic between hosts went through the kernel's TCP stack, at a fraction of the link rate", RD_SEV_CRITICAL
 };
-static const struct rd_against_problem rdma = { "against-rdma",
-						"The run used RDMA, but no port of this host is active now",
-						"a new run would use TCP sockets", RD_SEV_CRITICAL };
-static const struct rd_against_problem not_used = { "against-not-used",
-						    "The run did not use NICs that are active on this host",
-						    "GPUs near these NICs use and share NICs that are farther away",
-						    RD_SEV_WARNING };
-static const struct rd_against_problem link_layer = { "against-link", "Link layer of ports was different in the run",
-						      "InfiniBand and Ethernet ports cannot reach each other",
-						      RD_SEV_WARNING };
-static const struct rd_against_problem order = { "against-order", "NCCL numbered the NICs in a different order",
-						 "NCCL assigns NICs to GPUs in that order", RD_SEV_WARNING };
-static const struct rd_against_problem merged = { "against-merged", "NCCL merged different NICs",
-						  "merging determines which ports carry the traffic of a GPU",
-						  RD_SEV_WARNING };
+static const struct rd_finding rdma = { "against-rdma", "The run used RDMA, but no port of this host is active now",
+					"a new run would use TCP sockets", RD_SEV_CRITICAL };
+static const struct rd_finding not_used = { "against-not-used", "The run did not use NICs that are active on this host",
+					    "GPUs near these NICs use and share NICs that are farther away",
+					    RD_SEV_WARNING };
+static const struct rd_finding link_layer = { "against-link", "Link layer of ports was different in the run",
+					      "InfiniBand and Ethernet ports cannot reach each other", RD_SEV_WARNING };
+static const struct rd_finding order = { "against-order", "NCCL numbered the NICs in a different order",
+					 "NCCL assigns NICs to GPUs in that order", RD_SEV_WARNING };
+static const struct rd_finding merged = { "against-merged", "NCCL merged different NICs",
+					  "merging determines which ports carry the traffic of a GPU", RD_SEV_WARNING };
 
 static size_t count_usable(const struct rd_against_state *st, bool allowed_only, bool compute_only)
 {
@@ -68,7 +64,7 @@ static char *tcp_variable(const struct rd_against_state *st)
 static void report_tcp(struct rd_against_state *st, const char *observed)
 {
 	_cleanup_free_ char *variable = tcp_variable(st);
-	struct rd_against_problem problem = tcp;
+	struct rd_finding problem = tcp;
 	char *reason, *fix;
 
 	if (count_usable(st, false, true) == 0)
@@ -371,11 +367,10 @@ static void compare_devices(struct rd_against_state *st)
 
 /* What UCX, Mooncake and NVSHMEM used. */
 
-static const struct rd_against_problem bad_gid = { "against-gid", "The run used an unusable GID",
-						   "connections to other hosts time out", RD_SEV_WARNING };
-static const struct rd_against_problem far_nic = { "against-nic",
-						   "GPUs used different NICs than predicted for this host",
-						   "a NIC that is farther away, or shared, is slower", RD_SEV_WARNING };
+static const struct rd_finding bad_gid = { "against-gid", "The run used an unusable GID",
+					   "connections to other hosts time out", RD_SEV_WARNING };
+static const struct rd_finding far_nic = { "against-nic", "GPUs used different NICs than predicted for this host",
+					   "a NIC that is farther away, or shared, is slower", RD_SEV_WARNING };
 
 /* The port that the stack names, or the first port of the device if it names none; -1: not found. */
 static int port_of(const struct rd_host *host, const struct rd_run_use *use)

@@ -122,11 +122,10 @@ static struct rd_nccl_settings settings_of(const struct rd_runlog *log, const st
 	return ret;
 }
 
-const struct rd_against_problem rd_against_not_here = { "against-not-here",
-							"The run used NICs that this host does not have",
-							"a new run cannot use them", RD_SEV_WARNING };
-const struct rd_against_problem rd_against_down = { "against-down", "The run used NICs whose ports are not active now",
-						    "a new run cannot use them", RD_SEV_WARNING };
+const struct rd_finding rd_against_not_here = { "against-not-here", "The run used NICs that this host does not have",
+						"a new run cannot use them", RD_SEV_WARNING };
+const struct rd_finding rd_against_down = { "against-down", "The run used NICs whose ports are not active now",
+					    "a new run cannot use them", RD_SEV_WARNING };
 
 static void add_row(struct rd_against_state *st, const struct rd_against_pair *pair, enum rd_verdict verdict,
 		    char *reason)
@@ -153,19 +152,10 @@ void rd_against_unknown(struct rd_against_state *st, const struct rd_against_pai
 
 /* Findings of one problem are merged when they are printed. */
 void rd_against_differs(struct rd_against_state *st, const struct rd_against_pair *pair,
-			const struct rd_against_problem *problem, char *reason, char *fix)
+			const struct rd_finding *problem, char *reason, char *fix)
 {
-	const struct rd_finding finding = {
-		.id = problem->id,
-		.title = problem->title,
-		.why = problem->why,
-		.severity = problem->severity,
-		.subject = rd_dup(pair->subject),
-		.observed = rd_dup_if(reason ? reason : pair->observed),
-		.fix = fix,
-	};
-
-	rd_finding_add(&st->ret->findings, &finding);
+	rd_finding_put(&st->ret->findings, problem, rd_dup(pair->subject), rd_dup_if(reason ? reason : pair->observed),
+		       fix);
 	add_row(st, pair, RD_VERDICT_DIFFERS, reason);
 }
 
@@ -301,12 +291,9 @@ static bool is_other_host(const struct rd_against_state *st)
 
 static void report_other_host(struct rd_against_state *st)
 {
-	static const struct rd_finding other_host = {
-		.id = "against-elsewhere",
-		.severity = RD_SEV_UNKNOWN,
-		.title = "Log is not from this host",
-		.why = "no device and no GPU named in the log is on this host",
-	};
+	static const struct rd_finding other_host = { "against-elsewhere", "Log is not from this host",
+						      "no device and no GPU named in the log is on this host",
+						      RD_SEV_UNKNOWN };
 	const struct rd_run_host *run = st->run;
 	const char *named = run->nets.n > 0 ? run->nets.v[0].name : NULL;
 
@@ -349,27 +336,25 @@ void rd_against_log(const struct rd_host *host, const struct rd_system *system, 
 /* Relative difference of rates that count as equal: 56 and 54.54 Gb/s are both FDR. */
 #define RATE_SLACK 0.04
 
-static const struct rd_against_problem not_in_file = {
+static const struct rd_finding not_in_file = {
 	"against-not-used", "Topology file lacks devices of this host",
 	"NCCL did not use them, and will not use them if NCCL_TOPO_FILE names this file", RD_SEV_WARNING
 };
-static const struct rd_against_problem not_here = { "against-not-here",
-						    "Topology file contains devices that this host does not have",
-						    "the file is from another host, or devices were removed since",
-						    RD_SEV_WARNING };
-static const struct rd_against_problem moved = { "against-place",
-						 "PCI addresses differ from those in the topology file",
-						 "with a stale file as NCCL_TOPO_FILE, NCCL assumes wrong distances",
-						 RD_SEV_WARNING };
-static const struct rd_against_problem rate = { "against-rate", "Port rates differ from those in the topology file",
-						"NCCL prefers NICs with a higher rate", RD_SEV_WARNING };
-static const struct rd_against_problem distance = {
-	"against-distance", "Distances between GPUs and NICs differ from those in the topology file",
-	"NCCL selects other NICs, and may not use GPUDirect RDMA", RD_SEV_WARNING
-};
-static const struct rd_against_problem support = { "against-gpudirect",
-						   "Topology file has no GPUDirect RDMA although this host supports it",
-						   "NCCL copied GPU memory through host memory", RD_SEV_WARNING };
+static const struct rd_finding not_here = { "against-not-here",
+					    "Topology file contains devices that this host does not have",
+					    "the file is from another host, or devices were removed since",
+					    RD_SEV_WARNING };
+static const struct rd_finding moved = { "against-place", "PCI addresses differ from those in the topology file",
+					 "with a stale file as NCCL_TOPO_FILE, NCCL assumes wrong distances",
+					 RD_SEV_WARNING };
+static const struct rd_finding rate = { "against-rate", "Port rates differ from those in the topology file",
+					"NCCL prefers NICs with a higher rate", RD_SEV_WARNING };
+static const struct rd_finding distance = { "against-distance",
+					    "Distances between GPUs and NICs differ from those in the topology file",
+					    "NCCL selects other NICs, and may not use GPUDirect RDMA", RD_SEV_WARNING };
+static const struct rd_finding support = { "against-gpudirect",
+					   "Topology file has no GPUDirect RDMA although this host supports it",
+					   "NCCL copied GPU memory through host memory", RD_SEV_WARNING };
 
 struct match {
 	const struct rd_host *file;
@@ -592,10 +577,8 @@ void rd_against_topology(const struct rd_host *host, const struct rd_nicmap *map
 			 const struct rd_run_host *gdr, struct rd_against *ret)
 {
 	static const struct rd_finding other_file = {
-		.id = "against-elsewhere",
-		.severity = RD_SEV_UNKNOWN,
-		.title = "Topology file is not from this host",
-		.why = "no PCI address of a GPU and no NIC name in the file matches this host",
+		"against-elsewhere", "Topology file is not from this host",
+		"no PCI address of a GPU and no NIC name in the file matches this host", RD_SEV_UNKNOWN
 	};
 	struct rd_against_state st = { .host = host, .map = map, .ret = ret };
 	struct match match = { 0 };
