@@ -10,6 +10,7 @@
 #include "cmd/fabric/fabric.h"
 #include "counters.h"
 #include "render/render.h"
+#include "report/counters/report-counters.h"
 #include "report/shared/finding.h"
 #include "source/guard/source-guard.h"
 #include "source/opener/new-file.h"

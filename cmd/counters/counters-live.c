@@ -49,26 +49,11 @@ static struct rd_live shown(const struct live *live)
 	};
 }
 
-/* The history of this port in the old set; NULL: the port is new. */
-static const struct rd_live_history *history_of(const struct live *live, const struct rd_counter_port *port,
-						const struct rd_counter_set *old)
-{
-	for (size_t p = 0; old && live->history && p < old->n_ports; p++)
-		if (old->ports[p].port == port->port && strcmp(old->ports[p].ibdev, port->ibdev) == 0)
-			return &live->history[p];
-	return NULL;
-}
-
-struct sorting {
-	const struct rd_counter_set *set;
-	const uint64_t *moved_ns;
-};
-
 /* The last change comes first; of counters that changed together, faults before load. */
 static int by_movement(const void *a, const void *b, void *arg)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	const struct sorting *s = arg;
+	const struct rd_live *s = arg;
 	const struct rd_meaning *mx = s->set->counters[x].meaning, *my = s->set->counters[y].meaning;
 	bool load_x = mx && mx->role == RD_ROLE_LOAD, load_y = my && my->role == RD_ROLE_LOAD;
 
@@ -117,7 +102,6 @@ static int take_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 	struct live *live = arg;
 	struct counters *c = live->w.c;
 	struct rd_res res = { 0 };
-	struct sorting sorting;
 	struct rd_live all;
 	int r;
 
@@ -130,11 +114,11 @@ static int take_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 		const struct rd_counter_set *set = live->w.set;
 		struct rd_live_history *history = rd_alloc(set->n_ports + 1, sizeof(*history));
 
-		for (size_t p = 0; p < set->n_ports; p++) {
-			const struct rd_live_history *before = history_of(live, &set->ports[p], live->set);
+		for (size_t p = 0; live->set && p < set->n_ports; p++) {
+			size_t at = rd_counted_port(live->set, set->ports[p].ibdev, set->ports[p].port);
 
-			if (before)
-				history[p] = *before;
+			if (at != SIZE_MAX)
+				history[p] = live->history[at];
 		}
 		RD_FREE(live->history, live->moved_ns, live->order);
 		live->history = history;
@@ -144,7 +128,6 @@ static int take_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 	}
 	if (r < 0)
 		return r;
-	sorting = (struct sorting){ live->w.set, live->moved_ns };
 	if (live->w.interval) {
 		for (size_t p = 0; p < live->w.set->n_ports; p++) {
 			const struct rd_port_rate *rate = &live->w.rates.ports[p];
@@ -165,8 +148,8 @@ static int take_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 		if (live->w.selected[i] && (live->quiet || live->moved_ns[i]))
 			live->order[live->n_order++] = (uint32_t)i;
 	}
-	qsort_r(live->order, live->n_order, sizeof(*live->order), by_movement, &sorting);
 	all = shown(live);
+	qsort_r(live->order, live->n_order, sizeof(*live->order), by_movement, &all);
 	page->top = rd_live_ports(&all);
 	page->headline = headline(live);
 	page->alarm = alarm_of(live, &page->alarm_severity);

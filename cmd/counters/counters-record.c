@@ -66,7 +66,7 @@ struct point {
 
 /* Its texts are owned; NULL: none. */
 struct series {
-	const char *device, *netdev, *group, *name;
+	char *device, *netdev, *group, *name;
 	unsigned port;	   /* 0: the device as a whole */
 	uint64_t key;	   /* hash of these */
 	size_t first;	   /* index of the first series of the same device and port */
@@ -202,9 +202,10 @@ static void add_trace_point(struct counters_file *file, const struct series *ser
 /* `port` NULL: of the host. */
 static void add_mark(struct counters_file *file, uint64_t time_ns, const struct rd_counter_port *port, const char *what)
 {
-	const struct series series = {
-		.device = port ? port->ibdev : NULL, .port = port ? port->port : 0, .group = "event", .name = what
-	};
+	const struct series series = { .device = port ? port->ibdev : NULL,
+				       .port = port ? port->port : 0,
+				       .group = (char[]){ "event" },
+				       .name = (char *)what };
 	_cleanup_free_ char *name = rd_text(port ? "%2$s %1$s" : "%s", what, series.device);
 
 	if (file->format != TRACE_JSON) {
@@ -294,12 +295,8 @@ void counters_file_close(struct counters_file *file)
 {
 	if (!file)
 		return;
-	for (size_t i = 0; i < file->n; i++) {
-		free((char *)file->series[i].device);
-		free((char *)file->series[i].netdev);
-		free((char *)file->series[i].group);
-		free((char *)file->series[i].name);
-	}
+	for (size_t i = 0; i < file->n; i++)
+		RD_FREE(file->series[i].device, file->series[i].netdev, file->series[i].group, file->series[i].name);
 	RD_FREE(file->series, file->of_counter, file->of_port, file->there);
 	rd_buf_deinit(&file->out);
 	if (file->fd >= 0)

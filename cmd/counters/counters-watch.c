@@ -211,15 +211,10 @@ int counters_advance(struct counters_watch *w, struct rd_err *err)
 
 /* counters -i: rates of each interval, or changes; recordings; waiting. */
 
-static const struct counters_opts *opts_of(const struct counters_watch *w)
-{
-	return w->c->ctx->state;
-}
-
 /* Counters to show for an interval: those selected that changed, or with --nonzero are not 0. */
 static bool *shown_counters(const struct counters_watch *w)
 {
-	const struct counters_opts *opts = opts_of(w);
+	const struct counters_opts *opts = w->c->opts;
 	bool *shown = rd_alloc(w->set->n + 1, sizeof(*shown));
 
 	for (size_t i = 0; i < w->set->n; i++) {
@@ -254,7 +249,7 @@ static void print_time(const struct counters_watch *w, const struct rd_report *r
 static void print_interval(const struct counters_watch *w)
 {
 	struct rd_ctx *ctx = w->c->ctx;
-	const struct counters_opts *opts = opts_of(w);
+	const struct counters_opts *opts = w->c->opts;
 	/* If counters were selected they are shown; otherwise the traffic of ports. */
 	bool first_counters = opts->filter || opts->groups || opts->changed || opts->nonzero;
 	_cleanup_free_ bool *shown = shown_counters(w);
@@ -300,7 +295,7 @@ static int finish(struct counters_watch *w, uint64_t looks)
 	struct counters *c = w->c;
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	const struct rd_counted first = { w->set, &w->first }, last = { w->set, &c->now.sample };
-	const struct counters_opts *opts = opts_of(w);
+	const struct counters_opts *opts = w->c->opts;
 	struct rd_ctx *ctx = c->ctx;
 	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	double seconds = rd_moments_seconds(&first, &last);
@@ -360,7 +355,7 @@ static int run_interval(struct counters_watch *w, struct outputs *to, struct rd_
 
 static int run_intervals(struct counters_watch *w, struct outputs *to, uint64_t *looks, struct rd_err *err)
 {
-	const struct counters_opts *opts = opts_of(w);
+	const struct counters_opts *opts = w->c->opts;
 	int r = 0;
 
 	/* A short first interval would show only noise; waiting long for its start would look like a hang. */

@@ -623,18 +623,6 @@ static int compare_causes(const void *a, const void *b)
 			RD_CMP(x->port, y->port));
 }
 
-static void judge_causes(const struct rd_counted *now, struct rd_causes *causes)
-{
-	for (size_t i = 0; i < causes->n; i++) {
-		const struct rd_cause *cause = &causes->v[i];
-		const struct rd_finding kind = { .id = cause->id, .severity = cause->severity, .title = cause->title };
-
-		rd_finding_put(&causes->findings, &kind, rd_counter_port_label(&now->set->ports[cause->port]),
-			       rd_text("%s (confidence %s)", cause->observed, rd_confidence_name(cause->confidence)),
-			       rd_dup(cause->fix));
-	}
-}
-
 void rd_saturated_find(const struct rd_counted *now, const bool *wanted, struct rd_findings *findings)
 {
 	_cleanup_free_ struct rd_delta *none = rd_alloc(now->set->n + 1, sizeof(*none));
@@ -658,12 +646,9 @@ void rd_causes_find(const struct rd_counted *before, const struct rd_counted *no
 	/* Ports that were present before and are missing now. */
 	for (size_t b = 0; before && b < before->set->n_ports; b++) {
 		const struct rd_counter_port *was = &before->set->ports[b];
-		bool there = !was->port || !before->sample->states[b].there;
 
-		for (size_t n = 0; !there && n < now->set->n_ports; n++)
-			there = now->set->ports[n].port == was->port &&
-				strcmp(now->set->ports[n].ibdev, was->ibdev) == 0;
-		if (!there)
+		if (was->port && before->sample->states[b].there &&
+		    rd_counted_port(now->set, was->ibdev, was->port) == SIZE_MAX)
 			judge_note(was, RD_NOTE_GONE, &ret->findings);
 	}
 	for (size_t at = 0; at < now->set->n;) {
@@ -684,15 +669,21 @@ void rd_causes_find(const struct rd_counted *before, const struct rd_counted *no
 		judge_transport(&j);
 		judge_saturated(&j, true, &saturated);
 	}
-	if (ret->n > 1)
-		qsort(ret->v, ret->n, sizeof(*ret->v), compare_causes);
-	judge_causes(now, ret);
+	rd_sort(ret->v, ret->n, sizeof(*ret->v), compare_causes);
+	for (size_t i = 0; i < ret->n; i++) {
+		const struct rd_cause *cause = &ret->v[i];
+		const struct rd_finding kind = { cause->id, cause->title, NULL, cause->severity };
+
+		rd_finding_put(&ret->findings, &kind, rd_counter_port_label(&now->set->ports[cause->port]),
+			       rd_text("%s (confidence %s)", cause->observed, rd_confidence_name(cause->confidence)),
+			       rd_dup(cause->fix));
+	}
 	if (compared && ret->findings.n == 0 && rd_findings_worst(&saturated) < RD_SEV_WARNING) {
 		/* Quiet counters do not prove that the host is healthy. */
 		struct rd_finding kind = {
-			.id = "nothing-counted",
-			.severity = RD_SEV_NOTE,
-			.title = "no counter indicates a fault; this does not rule out faults that counters do not show"
+			"nothing-counted",
+			"no counter indicates a fault; this does not rule out faults that counters do not show", NULL,
+			RD_SEV_NOTE
 		};
 		bool devx = false;
 

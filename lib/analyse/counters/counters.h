@@ -23,6 +23,9 @@
  */
 struct rd_delta rd_delta_of(enum rd_overflow overflow, unsigned bits, uint64_t before, uint64_t now, uint64_t most);
 
+/* Index of a port by its device and number; SIZE_MAX: not in the set. */
+size_t rd_counted_port(const struct rd_counter_set *set, const char *ibdev, unsigned port);
+
 /* A set of counters with a sample of it. */
 struct rd_counted {
 	const struct rd_counter_set *set;

@@ -96,16 +96,13 @@ static uint64_t hash_counter(const struct rd_counter_set *set, const struct rd_c
 	return rd_hash(hash_text(hash, counter->netdev), &counter->counter, sizeof(counter->counter));
 }
 
-static bool same_port(const struct rd_counter_port *a, const struct rd_counter_port *b)
-{
-	return a->port == b->port && same_text(a->ibdev, b->ibdev);
-}
-
 static bool same_counter(const struct rd_counter_set *a, const struct rd_counter *ca, const struct rd_counter_set *b,
 			 const struct rd_counter *cb)
 {
+	const struct rd_counter_port *pa = &a->ports[ca->port], *pb = &b->ports[cb->port];
+
 	return ca->group == cb->group && ca->counter == cb->counter && strcmp(ca->name, cb->name) == 0 &&
-	       same_text(ca->netdev, cb->netdev) && same_port(&a->ports[ca->port], &b->ports[cb->port]);
+	       same_text(ca->netdev, cb->netdev) && pa->port == pb->port && same_text(pa->ibdev, pb->ibdev);
 }
 
 /* Index in `before`, whose counters are in `map`; -1: not found. */
@@ -121,24 +118,30 @@ static ptrdiff_t find_counter(const struct rd_map *map, const struct rd_counter_
 	return -1;
 }
 
+size_t rd_counted_port(const struct rd_counter_set *set, const char *ibdev, unsigned port)
+{
+	for (size_t i = 0; i < set->n_ports; i++)
+		if (set->ports[i].port == port && strcmp(set->ports[i].ibdev, ibdev) == 0)
+			return i;
+	return SIZE_MAX;
+}
+
 /* Why the counters of a port cannot be compared; RD_NOTE_NONE: they can. */
 static enum rd_delta_note port_note(const struct rd_counted *before, const struct rd_counted *now, uint32_t port)
 {
-	const struct rd_counter_port *of = &now->set->ports[port], *was = NULL;
-	const struct rd_counter_state *state = &now->sample->states[port], *old = NULL;
+	const struct rd_counter_port *of = &now->set->ports[port], *was;
+	const struct rd_counter_state *state = &now->sample->states[port], *old;
+	size_t at = rd_counted_port(before->set, of->ibdev, of->port);
 
-	for (size_t i = 0; !was && i < before->set->n_ports; i++)
-		if (same_port(&before->set->ports[i], of)) {
-			was = &before->set->ports[i];
-			old = &before->sample->states[i];
-		}
 	if (!state->there)
 		return RD_NOTE_GONE;
 	if (before->sample->boot_id[0] && now->sample->boot_id[0] &&
 	    strcmp(before->sample->boot_id, now->sample->boot_id) != 0)
 		return RD_NOTE_REBOOT;
-	if (!was || !old->there)
+	if (at == SIZE_MAX || !before->sample->states[at].there)
 		return RD_NOTE_NEW;
+	was = &before->set->ports[at];
+	old = &before->sample->states[at];
 	if (was->guid && of->guid && strcmp(was->guid, of->guid) != 0)
 		return RD_NOTE_REPLACED;
 	if (old->instance && state->instance && old->instance != state->instance)
@@ -291,14 +294,14 @@ void rd_rates_carry(struct rd_rates *rates, const struct rd_counter_set *set, co
 {
 	rates->intervals = old->intervals;
 	rates->silent_seconds = old->silent_seconds;
-	for (size_t p = 0; p < rates->n; p++)
-		for (size_t o = 0; o < old->n; o++) {
-			if (set->ports[p].port != old_set->ports[o].port ||
-			    strcmp(set->ports[p].ibdev, old_set->ports[o].ibdev) != 0)
-				continue;
-			rates->ports[p] = old->ports[o];
-			rates->ports[p].counted_by = NULL;
-		}
+	for (size_t p = 0; old_set && p < rates->n; p++) {
+		size_t at = rd_counted_port(old_set, set->ports[p].ibdev, set->ports[p].port);
+
+		if (at == SIZE_MAX)
+			continue;
+		rates->ports[p] = old->ports[at];
+		rates->ports[p].counted_by = NULL;
+	}
 }
 
 /* False if any of them is unknown or missing: a partial sum would be wrong. */

@@ -295,10 +295,8 @@ int rd_counters_saved(const char *name, const char *text, size_t size, struct rd
 		rd_err_set(err, EBADMSG, name, "%s", json.at == json.end ? "truncated sample" : "not a JSON document");
 	else if ((r = take_document(&document, set, sample)) == -EBADMSG)
 		rd_err_set(err, EBADMSG, name, "not a saved sample of counters");
-	if (r == -EBADMSG) {
-		rd_err_hint(err, "create one with rdmadiag counters --save FILE");
-		return r;
-	}
+	if (r == -EBADMSG)
+		return rd_err_hint(err, "create one with rdmadiag counters --save FILE");
 	if (r == -EFBIG)
 		return rd_err_set(err, EFBIG, name, "more than %d ports or %zu counters", PORTS_MAX, RD_COUNTERS_MAX);
 	return r < 0 ? rd_err_set(err, -r, name, "cannot store the sample") : 0;

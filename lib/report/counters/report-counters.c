@@ -432,7 +432,14 @@ static bool same_owner(const struct tally *tally, const struct rd_qp *qp, const 
 	return qp->proc >= 0 || strcmp(tally->name ? tally->name : "", name ? name : "") == 0;
 }
 
-/* Counts QPs by owner. Returns the number of tallies; the caller frees *ret. */
+static int compare_tallies(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	return RD_CMP(y->err, x->err) ?: RD_CMP(y->qps, x->qps);
+}
+
+/* Counts QPs by owner, those with most errors first. Returns the number of tallies; the caller frees *ret. */
 static size_t count_by_owner(const struct rd_res *res, const char *device, struct tally **ret)
 {
 	struct tally *tallies = NULL;
@@ -448,22 +455,15 @@ static size_t count_by_owner(const struct rd_res *res, const char *device, struc
 		if (at >= n || !same_owner(&tallies[at], qp, name))
 			for (at = 0; at < n && !same_owner(&tallies[at], qp, name); at++)
 				;
-		if (at == n) {
+		if (at == n)
 			*RD_ADD(tallies, n, cap) = (struct tally){ .dev = qp->dev, .proc = qp->proc, .name = name };
-		}
 		tallies[at].qps++;
 		tallies[at].rts += qp->state.known == RD_OK && qp->state.v == RD_QPS_RTS;
 		tallies[at].err += qp->state.known == RD_OK && (qp->state.v == RD_QPS_ERR || qp->state.v == RD_QPS_SQE);
 	}
+	rd_sort(tallies, n, sizeof(*tallies), compare_tallies);
 	*ret = tallies;
 	return n;
-}
-
-static int compare_tallies(const void *a, const void *b)
-{
-	const struct tally *x = a, *y = b;
-
-	return RD_CMP(y->err, x->err) ?: RD_CMP(y->qps, x->qps);
 }
 
 struct rd_section *rd_live_owners(const struct rd_res *res, const char *device)
@@ -472,8 +472,6 @@ struct rd_section *rd_live_owners(const struct rd_res *res, const char *device)
 	_cleanup_free_ struct tally *tallies = NULL;
 	size_t n = count_by_owner(res, device, &tallies);
 
-	if (n)
-		qsort(tallies, n, sizeof(*tallies), compare_tallies);
 	for (size_t i = 0; i < n; i++) {
 		const struct rd_proc *proc = tallies[i].proc >= 0 ? &res->procs[tallies[i].proc] : NULL;
 		struct rd_row *row = RD_ROW(section, RD_STR(res->devs[tallies[i].dev].name),
@@ -495,8 +493,6 @@ struct rd_section *rd_live_port(const struct rd_live *live, uint32_t port, const
 		_cleanup_free_ struct tally *tallies = NULL;
 		size_t n = count_by_owner(res, live->set->ports[port].ibdev, &tallies);
 
-		if (n)
-			qsort(tallies, n, sizeof(*tallies), compare_tallies);
 		for (size_t i = 0; i < n; i++) {
 			const struct rd_proc *proc = tallies[i].proc >= 0 ? &res->procs[tallies[i].proc] : NULL;
 			_cleanup_free_ char *name =
@@ -504,13 +500,10 @@ struct rd_section *rd_live_port(const struct rd_live *live, uint32_t port, const
 				       rd_text("%s", tallies[i].name ? tallies[i].name : "?");
 			_cleanup_free_ char *states = rd_text("%" PRIu64 " ready to send, %" PRIu64 " in error",
 							      tallies[i].rts, tallies[i].err);
-			struct rd_row *row = rd_section_add(section);
+			struct rd_row *row = RD_ROW(section, RD_STR(proc ? "process" : "kernel"), RD_STR(name),
+						    RD_UINT(tallies[i].qps), RD_UNKNOWN_CELL, RD_STR("QPs"),
+						    RD_STR(states));
 
-			rd_row_str(row, D_WHAT, proc ? "process" : "kernel");
-			rd_row_str(row, D_NAME, name);
-			rd_row_uint(row, D_VALUE, tallies[i].qps);
-			rd_row_str(row, D_UNIT, "QPs");
-			rd_row_str(row, D_MEANING, states);
 			rd_row_severity(row, tallies[i].err ? RD_SEV_WARNING : RD_SEV_OK);
 		}
 	}
