@@ -275,8 +275,7 @@ static void fold_differences(struct compare *cmp, size_t from)
 	_cleanup_free_ struct bundle *bundles = rd_alloc(n + 1, sizeof(*bundles));
 	_cleanup_free_ struct run *runs = rd_alloc(n + 1, sizeof(*runs));
 
-	if (n > 0)
-		qsort(d, n, sizeof(*d), by_alike);
+	rd_sort(d, n, sizeof(*d), by_alike);
 	for (size_t i = 0, k; i < n; i = k) {
 		for (k = i; k < n && order_differences(&d[i], &d[k]) == 0; k++)
 			;
@@ -500,10 +499,9 @@ static void report_fewer(struct kinds *kinds, const struct group *own, const str
 	size_t usual = nic ? other->n_items - other->n_gpus : other->n_gpus;
 	_cleanup_free_ char *hosts = list_hosts(kinds->cmp, own->hosts, own->n);
 	struct rd_finding finding = {
-		.id = nic ? "nic-missing" : "gpu-missing",
-		.severity = RD_SEV_CRITICAL,
-		.title = "Fewer devices than on other hosts",
-		.why = "jobs fail or run on fewer devices; devices fell off the bus, or the host is built differently",
+		nic ? "nic-missing" : "gpu-missing", "Fewer devices than on other hosts",
+		"jobs fail or run on fewer devices; devices fell off the bus, or the host is built differently",
+		RD_SEV_CRITICAL
 	};
 
 	if (is >= usual)

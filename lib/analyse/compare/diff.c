@@ -283,6 +283,5 @@ void rd_diff(const struct rd_facts *before, const struct rd_facts *after, struct
 		i += order <= 0;
 		k += order >= 0;
 	}
-	if (ret->n > 0)
-		qsort(ret->v, ret->n, sizeof(*ret->v), by_weight);
+	rd_sort(ret->v, ret->n, sizeof(*ret->v), by_weight);
 }

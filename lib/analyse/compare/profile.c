@@ -257,8 +257,7 @@ static void index_of(const struct rd_profile *profile, struct index *ret)
 	*ret = (struct index){ rd_alloc(profile->n + 1, sizeof(*ret->v)), profile->n };
 	for (size_t i = 0; i < profile->n; i++)
 		ret->v[i] = &profile->v[i];
-	if (profile->n)
-		qsort(ret->v, ret->n, sizeof(*ret->v), by_key);
+	qsort(ret->v, ret->n, sizeof(*ret->v), by_key);
 }
 
 /* The number of the first line with this key, or behind it; the following lines may have it, too. */
@@ -390,12 +389,10 @@ static void compare_value(struct compare *cmp, const struct rd_profile_line *lin
 /* One finding for all: without root it may be a hundred registers. */
 static void report_unread(struct compare *cmp)
 {
-	static const struct rd_finding unread = {
-		.id = "profile-value",
-		.severity = RD_SEV_UNKNOWN,
-		.title = "Values in the profile could not be read on this host",
-		.why = "cannot determine whether the host matches its profile",
-	};
+	static const struct rd_finding unread = { "profile-value",
+						  "Values in the profile could not be read on this host",
+						  "cannot determine whether the host matches its profile",
+						  RD_SEV_UNKNOWN };
 
 	rd_finding_put(cmp->findings, &unread,
 		       cmp->n_unread == 1 ? rd_dup(cmp->unread) :

@@ -193,8 +193,7 @@ static void judge_twins(struct items *items, const struct item *v, unsigned n, s
 
 static void judge_trait(struct items *items, size_t gpus)
 {
-	if (items->n > 0)
-		qsort(items->v, items->n, sizeof(*items->v), compare_items);
+	rd_sort(items->v, items->n, sizeof(*items->v), compare_items);
 	for (size_t from = 0, to; from < items->n; from = to) {
 		for (to = from + 1; to < items->n && strcmp(items->v[from].key, items->v[to].key) == 0;)
 			to++;
@@ -222,9 +221,7 @@ static void twin_key(const struct rd_host *host, const struct rd_below *below, s
 		snprintf(ret, 64, "%s %d %d", board, nic ? pci->fn : 0, below[i].near);
 }
 
-enum {
-	CTL_RELAXED = 0x0010,
-};
+#define CTL_RELAXED 0x0010
 
 /* Whether a function is compared with its twins by this trait. */
 static bool has_trait(const struct rd_host *host, const struct rd_below *below, size_t i, enum rd_trait trait)
@@ -447,8 +444,7 @@ static unsigned most_frequent(char (*v)[32], size_t n, char *ret)
 	unsigned most = 0, run = 0;
 
 	ret[0] = '\0';
-	if (n > 0)
-		qsort(v, n, sizeof(*v), compare_texts);
+	qsort(v, n, sizeof(*v), compare_texts);
 	for (size_t i = 0; i < n; i++) {
 		run = i > 0 && strcmp(v[i - 1], v[i]) == 0 ? run + 1 : 1;
 		if (run > most) {
@@ -560,9 +556,7 @@ static void report_missing_gpu(struct state *st, int bridge, char *empty, unsign
 
 static int compare_counts(const void *a, const void *b)
 {
-	const unsigned *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
+	return RD_CMP(*(const unsigned *)a, *(const unsigned *)b);
 }
 
 /* The most frequent count, the higher of equals; of two or three sisters the highest, which shows the capacity. */
@@ -701,8 +695,7 @@ static void judge_switches(struct state *st)
 		v[n].pci = (int)i;
 		n += v[n].board[0] != '\0';
 	}
-	if (n > 0)
-		qsort(v, n, sizeof(*v), compare_sisters);
+	qsort(v, n, sizeof(*v), compare_sisters);
 	for (size_t from = 0, to; from < n; from = to) {
 		for (to = from + 1; to < n && v[to].depth == v[from].depth && strcmp(v[to].board, v[from].board) == 0;)
 			to++;
