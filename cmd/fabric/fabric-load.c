@@ -31,9 +31,8 @@
 static bool has_moved(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter)
 {
 	uint64_t delta;
-	double seconds;
 
-	return rd_fabric_delta(fabric, port, counter, &delta, &seconds) && delta > 0;
+	return rd_fabric_delta(fabric, port, counter, &delta, NULL) && delta > 0;
 }
 
 /* A link went down since the previous sweep, or a port whose link was down passes packets. */
@@ -175,6 +174,7 @@ static int choose_port(struct rd_source *source, const char *wanted, struct rd_m
 {
 	_cleanup_free_ struct rd_mad_port *ports = NULL;
 	const struct rd_mad_port *best = NULL;
+	char object[96];
 	size_t n = 0;
 	int r = rd_collect_mad_ports(source, &ports, &n, err);
 
@@ -194,26 +194,21 @@ static int choose_port(struct rd_source *source, const char *wanted, struct rd_m
 		return rd_err_hint(err, "the first port is %s/%u; ibstat -l lists the devices", ports[0].ibdev,
 				   ports[0].port);
 	}
-	if (is_ethernet(best) || !is_up(best)) {
-		char object[96];
-
-		/* Fills `err` with the reason why the network cannot be queried through this port, and a hint. */
-		snprintf(object, sizeof(object), "%s port %u", best->ibdev, best->port);
-		if (is_ethernet(best)) {
-			rd_err_set(err, EPFNOSUPPORT, object, "link layer is Ethernet, --fabric needs InfiniBand");
-			rd_err_hint(
-				err,
-				"read the counters of RoCE switches with the tools of their vendor; rdmadiag counters shows the "
-				"counters of this host");
-		} else if (best->state <= RD_LINK_DOWN) {
-			rd_err_set(err, ENETDOWN, object, "port is down");
-			rd_err_hint(err, "ibstat %s; check the cable and the switch port", best->ibdev);
-		} else {
-			rd_err_set(err, ENETUNREACH, object,
-				   "port is in state INIT: no subnet manager has configured it");
-			rd_err_hint(err, "check whether a subnet manager is running: sminfo; systemctl status opensm");
-		}
-		return -err->code;
+	/* Why the network cannot be queried through this port. */
+	snprintf(object, sizeof(object), "%s port %u", best->ibdev, best->port);
+	if (is_ethernet(best)) {
+		rd_err_set(err, EPFNOSUPPORT, object, "link layer is Ethernet, --fabric needs InfiniBand");
+		return rd_err_hint(
+			err,
+			"read the counters of RoCE switches with the tools of their vendor; rdmadiag counters shows the counters of this host");
+	}
+	if (best->state <= RD_LINK_DOWN) {
+		rd_err_set(err, ENETDOWN, object, "port is down");
+		return rd_err_hint(err, "ibstat %s; check the cable and the switch port", best->ibdev);
+	}
+	if (!is_up(best)) {
+		rd_err_set(err, ENETUNREACH, object, "port is in state INIT: no subnet manager has configured it");
+		return rd_err_hint(err, "check whether a subnet manager is running: sminfo; systemctl status opensm");
 	}
 	*ret = *best;
 	return 0;

@@ -13,7 +13,10 @@ static const char **name_hosts(const struct fabric_session *s, const struct rd_m
 	struct rd_fabric none = { .self = RD_NONE };
 	const char **names;
 
-	if (!s->hosts || rd_shards_divide(&none, s->hosts, s->n_hosts, shards) < 0 || shards->n != merge->shares)
+	if (!s->hosts.n)
+		return NULL;
+	rd_shards_divide(&none, s->hosts.v, s->hosts.n, shards);
+	if (shards->n != merge->shares)
 		return NULL;
 	names = rd_alloc(shards->n, sizeof(*names));
 	for (size_t i = 0; i < shards->n; i++)

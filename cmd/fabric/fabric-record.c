@@ -140,16 +140,10 @@ static void make_rows(struct fabric_record *record)
 	const struct rd_fabric *fabric = &s->run.fabric;
 	_cleanup_buf_ struct rd_buf look = { 0 };
 	uint64_t now_ns = s->run.mads->ops->now(s->run.mads);
-	size_t selected = 0, fresh = 0;
+	struct rd_fabric_tally tally = rd_fabric_count_ports(fabric);
 	char time[RD_RFC3339_SIZE];
 
 	/* The fields that all rows of a sweep have in common. */
-	for (size_t i = 0; i < fabric->n_ports; i++) {
-		if (!fabric->ports[i].selected)
-			continue;
-		selected++;
-		fresh += fabric->ports[i].fresh;
-	}
 	rd_rfc3339(s->ctx->source->ops->now(s->ctx->source, CLOCK_REALTIME), time);
 	rd_buf_printf(&look, "%s,", time);
 	rd_buf_csv(&look, record->host);
@@ -158,7 +152,7 @@ static void make_rows(struct fabric_record *record)
 			      s->shards.ports);
 	else
 		rd_buf_str(&look, ",,,,");
-	rd_buf_printf(&look, ",%zu,%zu", selected, fresh);
+	rd_buf_printf(&look, ",%zu,%zu", tally.selected, tally.fresh);
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &fabric->ports[i];
 		const struct rd_fabric_node *node = &fabric->nodes[port->node];

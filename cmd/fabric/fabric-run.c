@@ -101,22 +101,18 @@ static int session_init(struct rd_ctx *ctx, struct fabric_session *s, struct rd_
 	if (!r && cmd->shards) {
 		r = rd_read_local(cmd->shards, &hosts, err);
 		if (!r)
-			r = rd_hostfile_parse(cmd->shards, (const char *)hosts.data, hosts.size, &s->hosts, &s->n_hosts,
-					      err);
+			r = rd_hostfile_parse(cmd->shards, (const char *)hosts.data, hosts.size, &s->hosts, err);
 	}
 	return r;
 }
 
 /* ---- shares, sweeps and the report of a session */
 
-static int divide_ports(struct fabric_session *s, const struct rd_fabric *fabric, struct rd_err *err)
+static void divide_ports(struct fabric_session *s, const struct rd_fabric *fabric)
 {
-	int r;
-
 	rd_shards_deinit(&s->shards);
 	s->shard = -1;
-	r = rd_shards_divide(fabric, s->hosts, s->hosts ? s->n_hosts : s->shard_n, &s->shards);
-	return r < 0 ? rd_err_set(err, -r, "network", "cannot divide its ports among hosts") : 0;
+	rd_shards_divide(fabric, s->hosts.v, s->hosts.n ?: s->shard_n, &s->shards);
 }
 
 /* Finds the share of this host: by the local adapter in use, else by the host name. */
@@ -124,7 +120,7 @@ static int find_self(struct fabric_session *s, const struct rd_fabric *fabric, s
 {
 	_cleanup_free_ char *name = NULL;
 
-	if (!s->hosts) {
+	if (!s->hosts.n) {
 		s->shard = (ssize_t)s->shard_k - 1;
 		return 0;
 	}
@@ -142,10 +138,10 @@ static int find_self(struct fabric_session *s, const struct rd_fabric *fabric, s
 static int select_share(void *arg, struct rd_fabric *fabric, struct rd_err *err)
 {
 	struct fabric_session *s = arg;
-	int r = divide_ports(s, fabric, err);
+	int r;
 
-	if (!r)
-		r = find_self(s, fabric, err);
+	divide_ports(s, fabric);
+	r = find_self(s, fabric, err);
 	for (size_t i = 0; !r && i < fabric->n_ports; i++)
 		fabric->ports[i].selected = s->shards.owner[i] == s->shard;
 	return r;
@@ -164,7 +160,7 @@ int fabric_session_begin(struct fabric_session *s, struct rd_err *err)
 	int r;
 
 	opts.traffic = repeats || rd_metrics_wanted(s->ctx);
-	if ((s->hosts || s->shard_n) && !s->cmd->plan) {
+	if ((s->hosts.n || s->shard_n) && !s->cmd->plan) {
 		opts.divide = select_share;
 		opts.divide_arg = s;
 	}
@@ -236,7 +232,7 @@ static void judge(struct fabric_session *s, struct rd_report *report)
 {
 	const struct rd_fabric *fabric = &s->run.fabric;
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-	size_t queried = 0, fresh = 0;
+	struct rd_fabric_tally tally = rd_fabric_count_ports(fabric);
 
 	rd_fabric_judge(fabric, &s->limits, &s->history, &findings);
 	rd_fabric_judge_walk(fabric, &findings);
@@ -250,12 +246,8 @@ static void judge(struct fabric_session *s, struct rd_report *report)
 	rd_fabric_rank(&findings);
 	rd_report_add_findings(report, &findings);
 	report->status = status_of(report);
-	for (size_t i = 0; i < fabric->n_ports; i++) {
-		queried += fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE;
-		fresh += fabric->ports[i].fresh;
-	}
 	/* No queried port was read: no verdict is possible, so exit 3. */
-	if (report->status < RD_EXIT_CRITICAL && queried > 0 && fresh == 0) {
+	if (report->status < RD_EXIT_CRITICAL && tally.queried > 0 && tally.fresh == 0) {
 		struct rd_err err = { 0 };
 
 		rd_err_set(&err, ETIMEDOUT, "network", "no port responded to a performance query");
@@ -316,26 +308,21 @@ void fabric_session_report(struct fabric_session *s, const bool *picked, const s
 void fabric_verdict(const struct fabric_session *s, const struct rd_report *report, struct rd_buf *out)
 {
 	const struct rd_fabric *fabric = &s->run.fabric;
-	size_t fresh = 0, stale = 0, partial = 0, warnings, criticals, over;
+	struct rd_fabric_tally tally = rd_fabric_count_ports(fabric);
+	size_t over = rd_fabric_latches_count(&s->latches, RD_SEV_CRITICAL, false) +
+		      rd_fabric_latches_count(&s->latches, RD_SEV_WARNING, false);
+	size_t warnings = rd_findings_count(&report->findings, RD_SEV_WARNING);
+	size_t criticals = rd_findings_count(&report->findings, RD_SEV_CRITICAL);
 
-	for (size_t i = 0; i < fabric->n_ports; i++) {
-		fresh += fabric->ports[i].fresh;
-		stale += fabric->ports[i].selected && !fabric->ports[i].fresh;
-		partial += fabric->ports[i].fresh && fabric->ports[i].error;
-	}
-	over = rd_fabric_latches_count(&s->latches, RD_SEV_CRITICAL, false) +
-	       rd_fabric_latches_count(&s->latches, RD_SEV_WARNING, false);
-	warnings = rd_findings_count(&report->findings, RD_SEV_WARNING);
-	criticals = rd_findings_count(&report->findings, RD_SEV_CRITICAL);
 	rd_buf_printf(out, "%zu critical, %zu warning%s", criticals, warnings, warnings == 1 ? "" : "s");
 	if (over)
 		rd_buf_printf(out, ", %zu over", over);
-	rd_buf_printf(out, "; %zu nodes, %zu ports read in %.3f s", fabric->n_nodes, fresh,
+	rd_buf_printf(out, "; %zu nodes, %zu ports read in %.3f s", fabric->n_nodes, tally.fresh,
 		      (double)fabric->sweep.duration_ns / 1e9);
-	if (partial)
-		rd_buf_printf(out, ", %zu of them in part", partial);
-	if (stale)
-		rd_buf_printf(out, ", %zu NOT read", stale);
+	if (tally.partial)
+		rd_buf_printf(out, ", %zu of them in part", tally.partial);
+	if (tally.selected > tally.fresh)
+		rd_buf_printf(out, ", %zu NOT read", tally.selected - tally.fresh);
 	if (fabric->walk.lost)
 		rd_buf_printf(out, "; discovery: %ju of %ju queries lost, %ju retries", (uintmax_t)fabric->walk.lost,
 			      (uintmax_t)(fabric->walk.sent - fabric->walk.retries), (uintmax_t)fabric->walk.retries);
@@ -631,11 +618,9 @@ static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	struct rd_err err = { 0 };
 	uint64_t attributes;
-	int r = divide_ports(s, fabric, &err);
 
-	if (!r)
-		r = rd_pma_subsets(opts->subsets, &attributes, &err);
-	if (r < 0)
+	divide_ports(s, fabric);
+	if (rd_pma_subsets(opts->subsets, &attributes, &err) < 0)
 		return rd_fail(s->ctx, &err);
 	basis.attributes = (unsigned)__builtin_popcountll(attributes);
 	if (s->run.mads) {
@@ -718,11 +703,10 @@ static int run_fabric(struct rd_ctx *ctx, int argc, char **argv)
 		r = run_session(&s, argc, argv);
 	rd_fabric_history_deinit(&s.history);
 	fabric_end(&s.run);
-	rd_fabric_limits_deinit(&s.limits);
 	rd_fabric_deinit(&s.plan);
 	rd_shards_deinit(&s.shards);
 	rd_fabric_latches_deinit(&s.latches);
-	rd_hostfile_free(s.hosts, s.n_hosts);
+	rd_texts_deinit(&s.hosts);
 	return r;
 }
 

@@ -91,9 +91,8 @@ struct fabric_session {
 	struct fabric_run run;
 	struct rd_fabric_limits limits;
 	struct rd_fabric_history history;
-	struct rd_fabric plan; /* of --compare */
-	char **hosts;	       /* of --shards */
-	size_t n_hosts;
+	struct rd_fabric plan;		/* of --compare */
+	struct rd_texts hosts;		/* of --shards */
 	unsigned long shard_k, shard_n; /* of --shard; n 0: none */
 	struct rd_shards shards;
 	ssize_t shard; /* index of the share of this host; -1: the ports are not divided */

@@ -37,7 +37,6 @@ static void merge(const struct rd_share_files *files)
 	rd_findings_deinit(&findings);
 	rd_fabric_deinit(&fabric);
 	rd_merge_deinit(&merge);
-	rd_fabric_limits_deinit(&limits);
 }
 
 void fuzz_one(const uint8_t *data, size_t size)

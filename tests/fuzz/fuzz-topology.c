@@ -23,8 +23,8 @@ static void whole_topology(const char *text, size_t size)
 	rd_fabric_compare(&one, &two, &findings);
 	if (findings.n > 0)
 		abort();
-	if (rd_shards_divide(&one, NULL, 3, &shards) == 0)
-		rd_shards_deinit(&shards);
+	rd_shards_divide(&one, NULL, 3, &shards);
+	rd_shards_deinit(&shards);
 	rd_findings_deinit(&findings);
 	rd_fabric_deinit(&one);
 	rd_fabric_deinit(&two);
@@ -48,14 +48,11 @@ void fuzz_one(const uint8_t *data, size_t size)
 	struct rd_fabric_limits limits = { 0 };
 	const char *text = (const char *)data;
 	struct rd_err err;
-	char **names;
-	size_t n;
+	_cleanup_(rd_texts_deinit) struct rd_texts names = { 0 };
 
 	whole_topology(text, size);
 	build(data, size);
-	if (rd_hostfile_parse("seed", text, size, &names, &n, &err) == 0)
-		rd_hostfile_free(names, n);
+	rd_hostfile_parse("seed", text, size, &names, &err);
 	rd_fabric_limits_init(&limits);
 	rd_fabric_limits_parse("seed", text, size, &limits, &err);
-	rd_fabric_limits_deinit(&limits);
 }

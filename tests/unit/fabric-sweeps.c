@@ -58,7 +58,6 @@ int sweeps_tear_down(void **state)
 	struct setup *s = *state;
 
 	rd_findings_deinit(&s->findings);
-	rd_fabric_limits_deinit(&s->limits);
 	rd_fabric_history_deinit(&s->history);
 	rd_fabric_deinit(&s->fabric);
 	free(s);

@@ -59,10 +59,9 @@ static int walk(void *arg, struct rd_mads *mads, struct rd_err *err)
 	return rd_walk_run(mads, &s->limits, &s->walk, err);
 }
 
-static bool count(void *arg, const struct rd_sweep_result *result)
+static void count(void *arg, const struct rd_sweep_result *result)
 {
 	((struct scene *)arg)->responses += result->error == 0;
-	return true;
 }
 
 /* Queries the counters of all hosts. */

@@ -70,7 +70,6 @@ static size_t judge(void)
 	rd_findings_deinit(&findings);
 	rd_fabric_judge(&fabric, &limits, NULL, &findings);
 	rd_fabric_rank(&findings);
-	rd_fabric_limits_deinit(&limits);
 	for (size_t i = 0; i < findings.n; i++)
 		n += findings.v[i].severity > RD_SEV_NOTE && rd_finding_stands(&findings.v[i]);
 	return n;

@@ -31,15 +31,15 @@ static int set_up(void **state)
 	struct rd_err err;
 
 	fabric_from_text(TOPOLOGY, &s->fabric);
-	s->fabric.n_values = rd_pma_n_counters;
+	s->fabric.n_values = RD_PMA_COUNTERS;
 	s->fabric.self = fabric_port_at(&s->fabric, 1, 1);
 	for (size_t i = 0; i < s->fabric.n_ports; i++) {
 		struct rd_fabric_port *port = &s->fabric.ports[i];
 
 		port->fresh = true;
 		port->read_ns = 100 * SECOND;
-		port->values = calloc(rd_pma_n_counters, sizeof(*port->values));
-		port->before = calloc(rd_pma_n_counters, sizeof(*port->before));
+		port->values = calloc(RD_PMA_COUNTERS, sizeof(*port->values));
+		port->before = calloc(RD_PMA_COUNTERS, sizeof(*port->before));
 		port->width_supported = 3; /* 1x, 4x */
 		port->speed_supported = 1u << RD_SPEED_QDR | 1u << RD_SPEED_EDR;
 	}
@@ -55,7 +55,6 @@ static int tear_down(void **state)
 	struct setup *s = *state;
 
 	rd_findings_deinit(&s->findings);
-	rd_fabric_limits_deinit(&s->limits);
 	rd_fabric_deinit(&s->fabric);
 	free(s);
 	return 0;

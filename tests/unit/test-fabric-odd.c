@@ -76,7 +76,6 @@ static int tear_down(void **state)
 	struct setup *s = *state;
 
 	rd_findings_deinit(&s->findings);
-	rd_fabric_limits_deinit(&s->limits);
 	rd_fabric_deinit(&s->fabric);
 	free(s);
 	return 0;

@@ -75,7 +75,6 @@ static const char *said(struct setup *s)
 	s->fabric.self = 0;
 	rd_fabric_limits_init(&limits);
 	rd_fabric_judge(&s->fabric, &limits, NULL, &s->findings);
-	rd_fabric_limits_deinit(&limits);
 	text[0] = '\0';
 	for (size_t i = 0; i < s->findings.n; i++) {
 		const struct rd_finding *f = &s->findings.v[i];

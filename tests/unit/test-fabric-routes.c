@@ -487,7 +487,6 @@ static void a_path_is_judged_alone(void **state)
 	for (size_t i = 0; i < part.n_ports; i++)
 		assert_true(part.ports[part.ports[i].peer].peer == i);
 	rd_fabric_judge(&part, &limits, NULL, &net->findings);
-	rd_fabric_limits_deinit(&limits);
 	rd_path_free_part(&part);
 	assert_finding(net, "fabric-link-inactive", "leaf0 port 5, to spine0 port 1", "ARMED");
 }

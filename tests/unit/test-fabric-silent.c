@@ -41,7 +41,7 @@ static void silence(uint64_t guid)
 
 static void judge(void)
 {
-	_cleanup_(rd_fabric_limits_deinit) struct rd_fabric_limits limits;
+	struct rd_fabric_limits limits;
 
 	rd_fabric_limits_init(&limits);
 	rd_findings_deinit(&findings);

@@ -95,18 +95,16 @@ static void hosts_are_the_first_words_of_a_list(void **state)
 {
 	static const char text[] = "# hosts\n n1 slots=8\n\nn2.cluster.example#x\r\nn3";
 	struct rd_err err = { 0 };
-	char **names;
-	size_t n;
+	_cleanup_(rd_texts_deinit) struct rd_texts names = { 0 }, none = { 0 };
 
-	assert_int_equal(rd_hostfile_parse("t", text, strlen(text), &names, &n, &err), 0);
-	assert_int_equal(n, 3);
-	assert_string_equal(names[0], "n1");
-	assert_string_equal(names[1], "n2.cluster.example");
-	assert_string_equal(names[2], "n3");
-	rd_hostfile_free(names, n);
-	assert_int_equal(rd_hostfile_parse("t", "node[1-3]\n", 10, &names, &n, &err), -EBADMSG);
+	assert_int_equal(rd_hostfile_parse("t", text, strlen(text), &names, &err), 0);
+	assert_int_equal(names.n, 3);
+	assert_string_equal(names.v[0], "n1");
+	assert_string_equal(names.v[1], "n2.cluster.example");
+	assert_string_equal(names.v[2], "n3");
+	assert_int_equal(rd_hostfile_parse("t", "node[1-3]\n", 10, &none, &err), -EBADMSG);
 	assert_non_null(strstr(err.message, "line 1"));
-	assert_int_equal(rd_hostfile_parse("t", "# none\n", 7, &names, &n, &err), -ENODATA);
+	assert_int_equal(rd_hostfile_parse("t", "# none\n", 7, &none, &err), -ENODATA);
 }
 
 /* The findings about `now` held against PLAN, as "id subject; …" without the GUIDs. */

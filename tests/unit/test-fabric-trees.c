@@ -22,7 +22,7 @@ struct setup {
 /* Two readings, a second apart, of ports that neither wait nor send. */
 static void read_twice(struct rd_fabric *fabric)
 {
-	fabric->n_values = rd_pma_n_counters;
+	fabric->n_values = RD_PMA_COUNTERS;
 	for (size_t i = 0; i < fabric->n_nodes; i++)
 		if (fabric->nodes[i].kind == RD_NODE_SWITCH)
 			RD_SET(fabric->nodes[i].tick, 7);
@@ -32,8 +32,8 @@ static void read_twice(struct rd_fabric *fabric)
 		port->fresh = true;
 		port->read_ns = 100 * SECOND;
 		port->before_ns = 99 * SECOND;
-		port->values = calloc(rd_pma_n_counters, sizeof(*port->values));
-		port->before = calloc(rd_pma_n_counters, sizeof(*port->before));
+		port->values = calloc(RD_PMA_COUNTERS, sizeof(*port->values));
+		port->before = calloc(RD_PMA_COUNTERS, sizeof(*port->before));
 		port->values[RD_C_XMIT_WAIT].bits = port->before[RD_C_XMIT_WAIT].bits = 64;
 		port->values[RD_C_XMIT_DATA].bits = port->before[RD_C_XMIT_DATA].bits = 64;
 	}
@@ -58,7 +58,6 @@ static int tear_down(void **state)
 	struct setup *s = *state;
 
 	rd_findings_deinit(&s->findings);
-	rd_fabric_limits_deinit(&s->limits);
 	rd_fabric_deinit(&s->fabric);
 	free(s);
 	return 0;

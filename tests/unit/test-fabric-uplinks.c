@@ -281,7 +281,7 @@ static void judge(const char *name, const char *text, size_t size, struct rd_fin
 {
 	struct rd_err err = { 0 };
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric = { 0 };
-	_cleanup_(rd_fabric_limits_deinit) struct rd_fabric_limits limits;
+	struct rd_fabric_limits limits;
 
 	if (rd_topology_parse(name, text, size, &fabric, &err) < 0)
 		fail_msg("%s: %s", err.object, err.message);

@@ -75,7 +75,7 @@ static void widths_are_those_of_the_attributes(void **state)
 	uint8_t mad[RD_MAD_SIZE];
 	size_t all = rd_pma_n_values(attributes("all"));
 
-	assert_int_equal(all, rd_pma_n_counters);
+	assert_int_equal(all, RD_PMA_COUNTERS);
 	memset(mad, 0xff, sizeof(mad));
 	RD_SET(node.capability, 0xffff);
 	RD_SET(node.capability2, UINT32_MAX);
@@ -94,7 +94,7 @@ static void widths_are_those_of_the_attributes(void **state)
 		}
 		assert_true(n > 0);
 	}
-	for (size_t i = 0; i < rd_pma_n_counters; i++)
+	for (size_t i = 0; i < RD_PMA_COUNTERS; i++)
 		assert_true(rd_pma_counters[i].name && rd_pma_find_counter(rd_pma_counters[i].name) == i);
 }
 
@@ -128,7 +128,7 @@ static void discards_do_not_appear_as_receive_errors(void **state)
 	uint8_t mad[RD_MAD_SIZE] = { 0 };
 
 	mad_set_field(mad, 64, IB_PC_XMT_SW_HOL_DISC_F, 42);
-	rd_pma_decode(rd_pma_find_attribute(0x16), mad, &node, values, rd_pma_n_counters);
+	rd_pma_decode(rd_pma_find_attribute(0x16), mad, &node, values, RD_PMA_COUNTERS);
 	assert_int_equal(values[RD_C_SW_HOQ_LIFETIME_LIMIT_DISCARDS].v, 42);
 	assert_int_equal(values[RD_C_DLID_MAPPING_ERRORS].bits, 0);
 	assert_int_equal(values[RD_C_INACTIVE_DISCARDS].bits, 16);
@@ -146,8 +146,8 @@ static void the_wider_counter_counts(void **state)
 	mad_set_field(narrow, 64, IB_PC_ERR_SYM_F, 0xffff);
 	mad_set_field64(wide, 64, IB_PC_EXT_ERR_SYM_F, 70000);
 	mad_set_field64(wide, 64, IB_PC_EXT_XMT_WAIT_F, UINT64_C(1) << 40);
-	rd_pma_decode(rd_pma_find_attribute(0x1d), wide, &node, values, rd_pma_n_counters);
-	rd_pma_decode(rd_pma_find_attribute(0x12), narrow, &node, values, rd_pma_n_counters);
+	rd_pma_decode(rd_pma_find_attribute(0x1d), wide, &node, values, RD_PMA_COUNTERS);
+	rd_pma_decode(rd_pma_find_attribute(0x12), narrow, &node, values, RD_PMA_COUNTERS);
 	assert_int_equal(values[RD_C_SYMBOL_ERROR].v, 70000);
 	assert_int_equal(values[RD_C_SYMBOL_ERROR].bits, 64);
 	assert_false(rd_pma_saturated(&values[RD_C_SYMBOL_ERROR]));

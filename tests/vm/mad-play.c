@@ -88,7 +88,7 @@ struct outcome {
 	int error[8];
 };
 
-static bool done(void *arg, const struct rd_sweep_result *answer)
+static void done(void *arg, const struct rd_sweep_result *answer)
 {
 	struct outcome *outcome = arg;
 	unsigned select = outcome->asks[answer->query].port_select;
@@ -98,7 +98,6 @@ static bool done(void *arg, const struct rd_sweep_result *answer)
 		outcome->errors[select]++;
 		outcome->error[select] = answer->error;
 	}
-	return true;
 }
 
 static int sweep(const char *name, struct rd_mads *mads, const uint8_t *gid, uint8_t index, const uint8_t *selects,

@@ -461,18 +461,9 @@ static void compare_cables(struct comparison *c)
 /* Takes ownership of `observed`. */
 static void add_unknown(struct comparison *c, const char *title, const char *why, char *observed, const char *fix)
 {
-	struct rd_finding finding = {
-		.id = "fabric-compare-unknown",
-		.severity = RD_SEV_UNKNOWN,
-		.undecided = true,
-		.title = title,
-		.why = why,
-		.subject = rd_dup("saved topology"),
-		.observed = observed,
-		.fix = rd_dup(fix),
-	};
+	const struct rd_finding kind = { "fabric-compare-unknown", title, why, RD_SEV_UNKNOWN, .undecided = true };
 
-	rd_finding_add(c->findings, &finding);
+	rd_finding_put(c->findings, &kind, rd_dup("saved topology"), observed, rd_dup(fix));
 }
 
 /* If no node of the saved topology is found, it is of another network: its differences say nothing. */

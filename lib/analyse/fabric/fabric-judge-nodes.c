@@ -282,7 +282,7 @@ static void report_unread(struct judge *j, const struct rd_fabric_port *port, si
 }
 
 /* Ports at whose LIDs other nodes respond: one event, of which the discovery is not over. */
-static void judge_strangers(struct judge *j)
+static void report_strangers(struct judge *j, const struct rd_fabric_port *one, size_t n)
 {
 	struct rd_finding finding = {
 		"fabric-lid-changed", "other nodes respond at known LIDs: the subnet manager has changed LIDs",
@@ -290,11 +290,8 @@ static void judge_strangers(struct judge *j)
 		RD_SEV_NOTE, .harm = rd_fabric_harm(RD_HARM_NOTE, 0)
 	};
 
-	if (!j->stranger)
-		return;
-	finding.subject = j->strangers == 1 ? rd_fabric_port_text(j->fabric, j->stranger) :
-					      rd_text("%zu ports", j->strangers);
-	finding.observed = rd_text("LID %u is of another node than at the discovery", j->stranger->lid);
+	finding.subject = n == 1 ? rd_fabric_port_text(j->fabric, one) : rd_text("%zu ports", n);
+	finding.observed = rd_text("LID %u is of another node than at the discovery", one->lid);
 	finding.expected = rd_dup("the node GUID of the discovery");
 	rd_finding_add(j->findings, &finding);
 }
@@ -305,12 +302,10 @@ static void judge_strangers(struct judge *j)
 static void judge_presence(struct judge *j, size_t node)
 {
 	static const struct rd_finding kinds[] = {
-		[RD_PORT_NEW] = { .id = "fabric-node-new", .severity = RD_SEV_NOTE, .title = "new node" },
+		[RD_PORT_NEW] = { "fabric-node-new", "new node", NULL, RD_SEV_NOTE },
 		[RD_PORT_REPLACED] = { "fabric-node-replaced", "node was replaced: same cable, different GUID",
 				       "hardware was swapped: its counters start from zero", RD_SEV_WARNING },
-		[RD_PORT_MOVED] = { .id = "fabric-lid-changed",
-				    .severity = RD_SEV_NOTE,
-				    .title = "LID of the node changed" },
+		[RD_PORT_MOVED] = { "fabric-lid-changed", "LID of the node changed", NULL, RD_SEV_NOTE },
 	};
 	size_t which = j->fabric->nodes[node].first, to = j->fabric->nodes[node].end;
 	const struct rd_fabric_port *port;
@@ -396,7 +391,8 @@ static void judge_slow(struct judge *j)
 
 void rd_judge_nodes(struct judge *j)
 {
-	size_t n = j->fabric->n_nodes + 1;
+	const struct rd_fabric_port *stranger = NULL;
+	size_t n = j->fabric->n_nodes + 1, strangers = 0;
 	struct roots r = {
 		.of = rd_alloc(n, sizeof(*r.of)),
 		.queue = rd_alloc(n, sizeof(*r.queue)),
@@ -453,8 +449,8 @@ void rd_judge_nodes(struct judge *j)
 				continue;
 			queried++;
 			if (port->error == ESTALE) {
-				j->strangers++;
-				j->stranger = port;
+				strangers++;
+				stranger = port;
 			} else if (port->error || port->error_status) {
 				failed++;
 				first = first ? first : port;
@@ -463,7 +459,8 @@ void rd_judge_nodes(struct judge *j)
 		if (failed > 0)
 			report_unread(j, first, failed, queried, r.of[i].root == i ? covered_text(j, &r, i) : NULL);
 	}
-	judge_strangers(j);
+	if (stranger)
+		report_strangers(j, stranger, strangers);
 	judge_slow(j);
 	RD_FREE(r.of, r.queue);
 }

@@ -56,7 +56,6 @@ static size_t list_links(const struct judge *j, bool speed, struct link *links)
 	for (size_t i = 0; i < j->fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &j->fabric->ports[i], *peer;
 		const struct rd_fabric_node *a, *b;
-		struct link *link = &links[n];
 
 		if (port->presence == RD_PORT_GONE || port->peer == RD_NONE || i >= port->peer || !port->width_active ||
 		    !port->speed_active)
@@ -66,14 +65,12 @@ static size_t list_links(const struct judge *j, bool speed, struct link *links)
 		b = node_of(j, peer);
 		if (rd_fabric_is_aggregation(a) || rd_fabric_is_aggregation(b))
 			continue;
-		link->ends[0] = (struct end){ a->kind, a->vendor, a->device };
-		link->ends[1] = (struct end){ b->kind, b->vendor, b->device };
-		qsort(link->ends, 2, sizeof(link->ends[0]), compare_ends);
-		*link = (struct link){ .ends = { link->ends[0], link->ends[1] },
+		links[n] =
+			(struct link){ .ends = { { a->kind, a->vendor, a->device }, { b->kind, b->vendor, b->device } },
 				       .inside = a->system_guid && a->system_guid == b->system_guid,
 				       .value = speed ? port->speed_active : port->width_active,
 				       .port = i };
-		n++;
+		qsort(links[n++].ends, 2, sizeof(struct end), compare_ends);
 	}
 	return n;
 }
@@ -707,25 +704,19 @@ static void judge_uplinks(struct judge *j)
 			if ((u.of[u.order[i]].adapters > 0) == leaves)
 				judge_switch(&u, u.order[i]);
 	for (size_t from = 0, to; from < u.n; from = to) {
-		const size_t *kind = &u.order[from], *end;
 		struct norm norm = { 0 };
 		size_t lacking[2], n = 0;
 
 		for (to = from + 1; to < u.n && compare_kinds(&u, u.order[from], u.order[to]) == 0;)
 			to++;
-		/* Switches `kind` to `end` in the order are of one kind: whether two of them lack one link to each other. */
-		end = &u.order[to];
-		for (const size_t *at = kind; at < end; at++)
-			norm_add(&norm, &u.of[*at], u.of[*at].level);
-		for (const size_t *at = kind; at < end; at++) {
-			const struct sw *sw = &u.of[*at];
+		/* Switches of one kind: whether two of them lack one link to each other. */
+		for (size_t i = from; i < to; i++)
+			norm_add(&norm, &u.of[u.order[i]], u.of[u.order[i]].level);
+		for (size_t i = from; i < to && n < 2; i++) {
+			const struct sw *sw = &u.of[u.order[i]];
 
-			if (sw->level >= norm.links)
-				continue;
-			if (n == 2 || sw->level + 1 != norm.links || sw->free == 0 || sw->unsure ||
-			    sw->adapters > norm.adapters)
-				continue;
-			lacking[n++] = *at;
+			if (sw->level + 1 == norm.links && sw->free > 0 && !sw->unsure && sw->adapters <= norm.adapters)
+				lacking[n++] = u.order[i];
 		}
 		norm.n -= n;
 		norm.has = norm.links - 1;

@@ -18,8 +18,6 @@ struct judge {
 	const struct rd_fabric_limits *limits;
 	const struct rd_fabric_history *history; /* NULL: none */
 	struct rd_findings *findings;
-	size_t strangers; /* ports at whose LIDs other nodes responded; one of them: */
-	const struct rd_fabric_port *stranger;
 	bool *told;	     /* per port: a finding names its error counters */
 	enum rd_fate *fates; /* per node */
 };

@@ -19,15 +19,8 @@
 
 void rd_fabric_limits_init(struct rd_fabric_limits *limits)
 {
-	limits->v = rd_alloc(rd_pma_n_counters + 1, sizeof(*limits->v));
-	for (size_t i = 0; i <= rd_pma_n_counters; i++)
+	for (size_t i = 0; i <= RD_PMA_COUNTERS; i++)
 		limits->v[i] = (struct rd_fabric_limit){ -1, -1, -1 };
-}
-
-void rd_fabric_limits_deinit(struct rd_fabric_limits *limits)
-{
-	free(limits->v);
-	*limits = (struct rd_fabric_limits){ 0 };
 }
 
 /* "-", or a number that is not negative. */
@@ -47,8 +40,8 @@ static bool set_limit(struct rd_fabric_limits *limits, const char *pattern, cons
 	/* Many stars cost fnmatch a lot of time. */
 	if (star && (star = strchr(star + 1, '*')) && strchr(star + 1, '*'))
 		return false;
-	for (size_t i = 0; i <= rd_pma_n_counters; i++) {
-		const char *name = i == rd_pma_n_counters ? WAIT_PERCENT : rd_pma_counters[i].name;
+	for (size_t i = 0; i <= RD_PMA_COUNTERS; i++) {
+		const char *name = i == RD_PMA_COUNTERS ? WAIT_PERCENT : rd_pma_counters[i].name;
 
 		if (fnmatch(pattern, name, 0) != 0)
 			continue;
@@ -100,9 +93,9 @@ int rd_fabric_limits_parse(const char *name, const char *text, size_t size, stru
 		const char *wrong = take_line(line, limits);
 
 		if (wrong) {
-			r = rd_lines_err(&lines, err, EBADMSG, ": %s", wrong);
-			rd_err_hint(err,
-				    "counter names are those of the specification: SymbolErrorCounter, PortRcvErrors");
+			rd_lines_err(&lines, err, EBADMSG, ": %s", wrong);
+			return rd_err_hint(
+				err, "counter names are those of the specification: SymbolErrorCounter, PortRcvErrors");
 		}
 	}
 	return r;

@@ -166,13 +166,12 @@ static uint64_t errors_of(const struct rd_fabric *fabric, const struct rd_fabric
 	for (size_t i = 0; i < fabric->n_values; i++) {
 		struct rd_pma_value value;
 		uint64_t delta;
-		double seconds;
 
-		if (rd_pma_counters[i].kind != RD_PMA_ERROR && rd_pma_counters[i].kind != RD_PMA_DROP)
+		if (!rd_pma_is_fault(i))
 			continue;
 		if (total && rd_fabric_value(fabric, port, i, &value))
 			sum += value.v;
-		if (!total && port->fresh && rd_fabric_delta(fabric, port, i, &delta, &seconds))
+		if (!total && port->fresh && rd_fabric_delta(fabric, port, i, &delta, NULL))
 			sum += delta;
 	}
 	return sum;
@@ -203,27 +202,28 @@ static bool is_changed_or_unread(const struct rd_fabric_port *port)
 	return port->selected && (!port->fresh || port->error || port->error_status);
 }
 
-void rd_fabric_pick_faulty(const struct rd_fabric *fabric, bool *picked)
+static void pick(const struct rd_fabric *fabric, bool total, bool *picked)
 {
 	for (size_t i = 0; i < fabric->n_ports; i++)
 		if (is_changed_or_unread(&fabric->ports[i]) ? !is_repeated(fabric, i) :
-							      errors_of(fabric, &fabric->ports[i], true) > 0)
+							      errors_of(fabric, &fabric->ports[i], total) > 0)
 			picked[i] = true;
+}
+
+void rd_fabric_pick_faulty(const struct rd_fabric *fabric, bool *picked)
+{
+	pick(fabric, true, picked);
 }
 
 void rd_fabric_pick_changed(const struct rd_fabric *fabric, size_t busiest, bool *picked)
 {
 	_cleanup_free_ size_t *order = rd_fabric_sort_by(fabric, RD_FABRIC_BY_TRAFFIC);
 
-	for (size_t i = 0; i < fabric->n_ports; i++)
-		if (is_changed_or_unread(&fabric->ports[i]) ? !is_repeated(fabric, i) :
-							      errors_of(fabric, &fabric->ports[i], false) > 0)
-			picked[i] = true;
+	pick(fabric, false, picked);
 	for (size_t i = 0; i < fabric->n_ports && i < busiest; i++) {
 		double gbps;
 
-		if (rd_fabric_gbps(fabric, &fabric->ports[order[i]], rd_pma_find_counter("PortXmitData"), &gbps) &&
-		    gbps > 0)
+		if (rd_fabric_gbps(fabric, &fabric->ports[order[i]], RD_C_XMIT_DATA, &gbps) && gbps > 0)
 			picked[order[i]] = true;
 	}
 }
@@ -238,7 +238,7 @@ static struct rank rank_of(const struct rd_fabric *fabric, size_t index, enum rd
 	switch (order) {
 	case RD_FABRIC_BY_TRAFFIC:
 		if (port->fresh)
-			rd_fabric_gbps(fabric, port, rd_pma_find_counter("PortXmitData"), &rank.first);
+			rd_fabric_gbps(fabric, port, RD_C_XMIT_DATA, &rank.first);
 		break;
 	case RD_FABRIC_BY_ERRORS:
 		rank.first = (double)errors_of(fabric, port, false);
@@ -246,7 +246,7 @@ static struct rank rank_of(const struct rd_fabric *fabric, size_t index, enum rd
 		break;
 	case RD_FABRIC_BY_WAIT:
 		rd_fabric_wait_share(fabric, port, &rank.first);
-		if (rd_fabric_delta(fabric, port, rd_pma_find_counter("PortXmitWait"), &ticks, &seconds))
+		if (rd_fabric_delta(fabric, port, RD_C_XMIT_WAIT, &ticks, &seconds))
 			rank.second = (double)ticks / seconds;
 		break;
 	case RD_FABRIC_BY_NODE:

@@ -28,50 +28,47 @@ struct route_step {
 static struct route_step leave_through(const struct rd_fabric *fabric, size_t out, int entry)
 {
 	const struct rd_fabric_port *port = &fabric->ports[out];
-	struct route_step step = { .entry = entry, .out = out, .next = RD_NONE };
 
-	if (port->unread || port->state == 0 || (carries_data(port) && port->peer == RD_NONE)) {
-		step.end = RD_ROUTE_UNKNOWN;
-	} else if (!carries_data(port)) {
-		step.end = RD_ROUTE_DEAD_END;
-	} else {
-		step.end = RD_ROUTE_CONTINUES;
-		step.next = port->peer;
-	}
-	return step;
+	if (port->unread || port->state == 0 || (carries_data(port) && port->peer == RD_NONE))
+		return (struct route_step){ RD_ROUTE_UNKNOWN, entry, out, RD_NONE };
+	if (!carries_data(port))
+		return (struct route_step){ RD_ROUTE_DEAD_END, entry, out, RD_NONE };
+	return (struct route_step){ RD_ROUTE_CONTINUES, entry, out, port->peer };
+}
+
+/* Index of a port by its number; RD_NONE. In constant time if the ports of the node are known without gaps. */
+static size_t port_of(const struct rd_fabric *fabric, size_t node, unsigned number)
+{
+	size_t first = fabric->nodes[node].first, end = fabric->nodes[node].end, at;
+
+	if (first == end || number < fabric->ports[first].number)
+		return RD_NONE;
+	at = first + number - fabric->ports[first].number;
+	if (at < end && fabric->ports[at].number == number)
+		return at;
+	return rd_fabric_find_port(fabric, fabric->nodes[node].guid, number);
 }
 
 /* `at`: index of a node, `in`: the port that the packet came in, RD_NONE: it starts there. `to`: a port that has the LID. */
 static struct route_step route_step(const struct rd_fabric *fabric, const struct rd_routes *routes, size_t at,
 				    size_t in, size_t to, uint16_t lid)
 {
-	struct route_step step = { .entry = RD_ROUTE_UNREAD, .out = RD_NONE, .next = RD_NONE };
 	const struct rd_fabric_node *node = &fabric->nodes[at];
+	bool is_switch = node->kind == RD_NODE_SWITCH, there = is_switch ? fabric->ports[to].node == at : in == to;
+	int entry = !is_switch || there ? RD_ROUTE_UNREAD : rd_routes_egress(routes, at, lid);
+	size_t out;
 
-	if (node->kind != RD_NODE_SWITCH) {
-		step.end = in == to ? RD_ROUTE_ARRIVES : RD_ROUTE_ASTRAY;
-		return step;
-	}
-	if (fabric->ports[to].node == at) {
-		step.end = RD_ROUTE_ARRIVES;
-		return step;
-	}
-	step.entry = rd_routes_egress(routes, at, lid);
-	if (step.entry == RD_ROUTE_UNREAD) {
-		step.end = RD_ROUTE_UNKNOWN;
-		return step;
-	}
+	if (!is_switch || there)
+		return (struct route_step){ there ? RD_ROUTE_ARRIVES : RD_ROUTE_ASTRAY, entry, RD_NONE, RD_NONE };
+	if (entry == RD_ROUTE_UNREAD)
+		return (struct route_step){ RD_ROUTE_UNKNOWN, entry, RD_NONE, RD_NONE };
 	/* Port 0 is the switch itself, and the LID is not its own. */
-	if (step.entry == 0 || (unsigned)step.entry > node->n_ports) {
-		step.end = RD_ROUTE_MISSING;
-		return step;
-	}
-	step.out = rd_fabric_port_of(fabric, at, (unsigned)step.entry);
-	if (step.out == RD_NONE) {
-		step.end = RD_ROUTE_UNKNOWN;
-		return step;
-	}
-	return leave_through(fabric, step.out, step.entry);
+	if (entry == 0 || (unsigned)entry > node->n_ports)
+		return (struct route_step){ RD_ROUTE_MISSING, entry, RD_NONE, RD_NONE };
+	out = port_of(fabric, at, (unsigned)entry);
+	if (out == RD_NONE)
+		return (struct route_step){ RD_ROUTE_UNKNOWN, entry, RD_NONE, RD_NONE };
+	return leave_through(fabric, out, entry);
 }
 
 static struct rd_path_hop *add_hop(struct rd_path *path, size_t node, size_t in)
@@ -330,7 +327,7 @@ static void count_lids(const struct links *links)
 			egress = rd_routes_egress(links->routes, node, (uint16_t)lid);
 			if (egress <= 0 || egress == RD_ROUTE_NONE)
 				continue;
-			port = rd_fabric_port_of(fabric, node, (unsigned)egress);
+			port = port_of(fabric, node, (unsigned)egress);
 			if (port != RD_NONE)
 				links->lids[port]++;
 		}

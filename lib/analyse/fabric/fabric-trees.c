@@ -72,33 +72,24 @@ static bool wait_share(const struct rd_fabric *fabric, const struct rd_fabric_po
 	return *guessed;
 }
 
-/* What the egress ports of a switch do, except the one that faces the waiting port. */
-struct egress {
-	size_t waiting, saturated; /* ports; RD_NONE: none */
-	size_t unread;
-};
-
 /* Sets what member `i` waits for, or the kind of root that it is. May add a member. */
 static void follow_wait(struct trees *t, size_t i)
 {
 	const struct rd_fabric *fabric = t->fabric;
 	const struct rd_fabric_port *port = &fabric->ports[t->members[i].port];
-	struct egress egress;
-	struct egress *ret;
 	const struct rd_fabric_node *node;
+	size_t waiting = RD_NONE, saturated = RD_NONE, unread = 0; /* egress ports but the one that faces this port */
 	double most = 0, share;
 
 	if (port->peer == RD_NONE) {
 		t->members[i].kind = ROOT_UNREAD;
 		return;
 	}
-	if (fabric->nodes[fabric->ports[port->peer].node].kind != RD_NODE_SWITCH) {
+	node = &fabric->nodes[fabric->ports[port->peer].node];
+	if (node->kind != RD_NODE_SWITCH) {
 		t->members[i].kind = is_saturated(fabric, port) ? ROOT_SATURATED : ROOT_RECEIVER;
 		return;
 	}
-	ret = &egress;
-	node = &fabric->nodes[fabric->ports[port->peer].node];
-	*ret = (struct egress){ RD_NONE, RD_NONE, 0 };
 	for (size_t k = node->first; k < node->end; k++) {
 		const struct rd_fabric_port *other = &fabric->ports[k];
 		size_t member = t->of_port[k];
@@ -107,26 +98,26 @@ static void follow_wait(struct trees *t, size_t i)
 			continue;
 		if (member != RD_NONE && t->members[member].share > most) {
 			most = t->members[member].share;
-			ret->waiting = k;
+			waiting = k;
 		}
 		if (is_saturated(fabric, other))
-			ret->saturated = k;
+			saturated = k;
 		else if (!other->fresh || !rd_fabric_wait_share(fabric, other, &share))
-			ret->unread++;
+			unread++;
 	}
-	if (egress.waiting != RD_NONE) {
-		t->members[i].next = t->of_port[egress.waiting];
-	} else if (egress.saturated != RD_NONE) {
-		size_t root = t->of_port[egress.saturated];
+	if (waiting != RD_NONE) {
+		t->members[i].next = t->of_port[waiting];
+	} else if (saturated != RD_NONE) {
+		size_t root = t->of_port[saturated];
 
 		if (root == RD_NONE)
-			root = add_member(t, egress.saturated, 0, false);
+			root = add_member(t, saturated, 0, false);
 		t->members[root].kind = ROOT_SATURATED;
 		t->members[i].next = root;
 	} else if (is_saturated(fabric, port)) {
 		t->members[i].kind = ROOT_SATURATED;
 	} else {
-		t->members[i].kind = egress.unread ? ROOT_UNREAD : ROOT_SWITCH;
+		t->members[i].kind = unread ? ROOT_UNREAD : ROOT_SWITCH;
 	}
 }
 
@@ -240,7 +231,7 @@ static void describe_kind(const struct trees *t, const struct member *root, stru
 void rd_fabric_judge_trees(const struct rd_fabric *fabric, const struct rd_fabric_limits *limits,
 			   struct rd_findings *findings)
 {
-	struct trees t = { .fabric = fabric, .limit = &limits->v[rd_pma_n_counters] };
+	struct trees t = { .fabric = fabric, .limit = &limits->v[RD_PMA_COUNTERS] };
 	size_t waiting;
 
 	if (t.limit->warning < 0)

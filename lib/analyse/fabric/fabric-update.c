@@ -534,7 +534,6 @@ static void add_port(struct rd_fabric_history *history, size_t sorted, const str
 		     const struct rd_fabric_port *port, bool restarted)
 {
 	struct rd_history_entry new = { .guid = fabric->nodes[port->node].guid, .n = 1, .v[0].ns = port->read_ns };
-	double seconds;
 	uint64_t delta;
 
 	if (port->presence == RD_PORT_NEW || restarted) {
@@ -552,9 +551,7 @@ static void add_port(struct rd_fabric_history *history, size_t sorted, const str
 		new.v[0].ns = port->read_ns;
 	}
 	for (size_t i = 0; i < fabric->n_values; i++) {
-		if (rd_pma_counters[i].kind != RD_PMA_ERROR && rd_pma_counters[i].kind != RD_PMA_DROP)
-			continue;
-		if (!rd_fabric_delta(fabric, port, i, &delta, &seconds) || delta == 0)
+		if (!rd_pma_is_fault(i) || !rd_fabric_delta(fabric, port, i, &delta, NULL) || delta == 0)
 			continue;
 		new.counter = (uint16_t)i;
 		new.v[0].count = delta;
@@ -596,12 +593,11 @@ uint64_t rd_fabric_history_sum(const struct rd_fabric_history *history, const st
 	const struct rd_history_entry *entry =
 		find_entry(history, fabric->nodes[port->node].guid, port->number, counter);
 	uint64_t sum = 0;
-	double seconds;
 
 	for (size_t i = 0; entry && i < entry->n; i++)
 		sum += entry->v[i].count;
-	if (!history && !rd_fabric_delta(fabric, port, counter, &sum, &seconds))
-		return 0;
+	if (!history)
+		rd_fabric_delta(fabric, port, counter, &sum, NULL);
 	return sum;
 }
 
@@ -660,21 +656,20 @@ uint64_t rd_fabric_history_lost(const struct rd_fabric_history *history, const s
 				const struct rd_fabric_port *port, const struct rd_fabric_port *peer, size_t counter,
 				bool still)
 {
-	uint64_t here = fabric->nodes[port->node].guid;
-	uint64_t there = peer ? fabric->nodes[peer->node].guid : 0;
-	const struct rd_history_entry *entry = find_entry(history, here, port->number, counter);
+	const struct rd_fabric_port *ends[2] = { port, peer };
+	const struct rd_history_entry *entry =
+		find_entry(history, fabric->nodes[port->node].guid, port->number, counter);
 	struct losses losses = { .still = still, .drops = rd_pma_counters[counter].kind == RD_PMA_DROP };
 	uint64_t interval = port->before_ns ? port->read_ns - port->before_ns : 0;
 	uint64_t sum = 0;
 
 	losses.late_ns = interval > RD_HISTORY_LOSS_NS ? interval : RD_HISTORY_LOSS_NS;
-	losses.links[0] = find_entry(history, here, port->number, RD_C_LINK_DOWNED);
-	losses.connected[0] = find_entry(history, here, port->number, RESTARTED);
-	losses.restarts[0] = find_entry(history, here, 0, RESTARTED);
-	if (there) {
-		losses.links[1] = find_entry(history, there, peer->number, RD_C_LINK_DOWNED);
-		losses.connected[1] = find_entry(history, there, peer->number, RESTARTED);
-		losses.restarts[1] = find_entry(history, there, 0, RESTARTED);
+	for (size_t i = 0; i < 2 && ends[i]; i++) {
+		uint64_t guid = fabric->nodes[ends[i]->node].guid;
+
+		losses.links[i] = find_entry(history, guid, ends[i]->number, RD_C_LINK_DOWNED);
+		losses.connected[i] = find_entry(history, guid, ends[i]->number, RESTARTED);
+		losses.restarts[i] = find_entry(history, guid, 0, RESTARTED);
 	}
 	for (size_t i = 0; entry && i < entry->n; i++)
 		sum += is_lost(&losses, entry->v[i].ns) ? entry->v[i].count : 0;

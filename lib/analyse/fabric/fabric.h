@@ -111,12 +111,11 @@ struct rd_fabric_limit {
 };
 
 struct rd_fabric_limits {
-	struct rd_fabric_limit *v; /* one per counter (rd_pma_n_counters), then XmitWaitPercent */
+	struct rd_fabric_limit v[RD_PMA_COUNTERS + 1]; /* one per counter, then XmitWaitPercent */
 };
 
 /* Sets no thresholds. */
 void rd_fabric_limits_init(struct rd_fabric_limits *limits);
-void rd_fabric_limits_deinit(struct rd_fabric_limits *limits);
 
 /* Adds a table in the format of data/fabric-thresholds; it overrides what is set. -EBADMSG with the number of an invalid line,
  * -EFBIG above a megabyte. */

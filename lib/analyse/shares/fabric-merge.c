@@ -111,17 +111,15 @@ static void count_shares(const struct rd_share_files *files, struct rd_merge *me
 void rd_fabric_merge(const struct rd_share_files *files, struct rd_fabric *ret, struct rd_merge *merge)
 {
 	_cleanup_free_ const struct rd_share_row **rows = rd_alloc(files->n_rows + 1, sizeof(*rows));
-	size_t all = files->n_rows, kept = 0;
-	size_t n;
+	size_t n = 0;
 
-	/* The latest reading of each port, sorted; returns their number. */
-	for (size_t i = 0; i < all; i++)
+	/* The latest reading of each port, sorted. */
+	for (size_t i = 0; i < files->n_rows; i++)
 		rows[i] = &files->rows[i];
-	qsort(rows, all, sizeof(*rows), by_port);
-	for (size_t i = 0; i < all; i++)
-		if (kept == 0 || rows[kept - 1]->guid != rows[i]->guid || rows[kept - 1]->port != rows[i]->port)
-			rows[kept++] = rows[i];
-	n = kept;
+	qsort(rows, files->n_rows, sizeof(*rows), by_port);
+	for (size_t i = 0; i < files->n_rows; i++)
+		if (n == 0 || rows[n - 1]->guid != rows[i]->guid || rows[n - 1]->port != rows[i]->port)
+			rows[n++] = rows[i];
 
 	*ret = (struct rd_fabric){ .self = RD_NONE, .n_values = RD_SHARE_COUNTERS };
 	*merge = (struct rd_merge){ .ports = n, .duplicates = files->n_rows - n };
@@ -140,11 +138,11 @@ void rd_fabric_merge(const struct rd_share_files *files, struct rd_fabric *ret, 
 	for (size_t i = 0; i < n; i++)
 		set_port(rd_fabric_add_port(ret, rows[i]->guid, rows[i]->port), rows[i]);
 	rd_fabric_sort_ports(ret);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		if (rows[i]->peer_guid)
 			ret->ports[i].peer = rd_fabric_find_port(ret, rows[i]->peer_guid, rows[i]->peer_port);
-	for (size_t i = 0; i < n; i++)
 		merge->fresh += rows[i]->fresh;
+	}
 	count_shares(files, merge);
 	ret->swept_ns = merge->newest_ns;
 }
@@ -187,33 +185,28 @@ static int by_place(const void *a, const void *b)
 static void add_told(const struct rd_share_files *files, struct rd_findings *findings)
 {
 	_cleanup_free_ struct told *told = NULL;
-	size_t n = 0, kept = 0;
+	size_t n = 0, cap = 0, kept = 0;
 
 	for (size_t i = 0; i < files->n; i++)
-		n += files->v[i].findings.n;
-	told = rd_alloc(n + 1, sizeof(*told));
-	n = 0;
-	for (size_t i = 0; i < files->n; i++)
-		for (size_t k = 0; k < files->v[i].findings.n; k++, n++)
+		for (size_t k = 0; k < files->v[i].findings.n; k++) {
+			rd_reserve(&told, &cap, n + 1, sizeof(*told));
 			told[n] = (struct told){ &files->v[i].findings.v[k], n };
-	qsort(told, n, sizeof(*told), by_subject);
+			n++;
+		}
+	rd_sort(told, n, sizeof(*told), by_subject);
 	for (size_t i = 0; i < n; i++)
 		if (kept == 0 || strcmp(told[kept - 1].finding->id, told[i].finding->id) != 0 ||
 		    compare_text(told[kept - 1].finding->subject, told[i].finding->subject) != 0)
 			told[kept++] = told[i];
-	qsort(told, kept, sizeof(*told), by_place);
+	rd_sort(told, kept, sizeof(*told), by_place);
 	for (size_t i = 0; i < kept; i++)
 		rd_finding_copy(findings, told[i].finding);
 }
 
 static void judge_missing(const struct rd_merge *merge, const char *const *hosts, struct rd_findings *findings)
 {
-	struct rd_finding finding = {
-		.id = "fabric-share-missing",
-		.severity = RD_SEV_WARNING,
-		.title = "no file has these shares: their ports are not read",
-		.why = "each host reads only its own share",
-	};
+	struct rd_finding finding = { "fabric-share-missing", "no file has these shares: their ports are not read",
+				      "each host reads only its own share", RD_SEV_WARNING };
 	_cleanup_buf_ struct rd_buf names = { 0 };
 	unsigned named = 0;
 
@@ -243,11 +236,10 @@ static void judge_topology(const struct rd_share_files *files, const struct rd_m
 {
 	_cleanup_buf_ struct rd_buf names = { 0 };
 	struct rd_finding finding = {
-		.id = "fabric-share-topology",
-		.severity = RD_SEV_WARNING,
-		.title =
-			"hosts divided different ports or had different lists of hosts: ports may be unread or read twice",
-		.why = "the hash of topology and hosts must be the same on all hosts, otherwise their shares do not fit",
+		"fabric-share-topology",
+		"hosts divided different ports or had different lists of hosts: ports may be unread or read twice",
+		"the hash of topology and hosts must be the same on all hosts, otherwise their shares do not fit",
+		RD_SEV_WARNING
 	};
 	size_t n = 0;
 
@@ -273,12 +265,9 @@ static void judge_topology(const struct rd_share_files *files, const struct rd_m
 
 static void judge_age(const struct rd_share_files *files, const struct rd_merge *merge, struct rd_findings *findings)
 {
-	struct rd_finding finding = {
-		.id = "fabric-share-old",
-		.severity = RD_SEV_WARNING,
-		.title = "shares were read at very different times",
-		.why = "faults may have come or gone between the two; or the clock of a host is wrong",
-	};
+	struct rd_finding finding = { "fabric-share-old", "shares were read at very different times",
+				      "faults may have come or gone between the two; or the clock of a host is wrong",
+				      RD_SEV_WARNING };
 	double seconds = (double)(merge->newest_ns - merge->oldest_ns) / 1e9;
 
 	if (merge->newest_ns - merge->oldest_ns < OLD_NS)
@@ -299,12 +288,8 @@ void rd_fabric_merge_judge(const struct rd_share_files *files, const struct rd_m
 	judge_age(files, merge, findings);
 	for (size_t i = 0; i < files->n; i++) {
 		const struct rd_share *share = &files->v[i];
-		struct rd_finding finding = {
-			.id = "fabric-share-incomplete",
-			.severity = RD_SEV_WARNING,
-			.title = "the file lacks ports of the share",
-			.why = "ports that are not in a file are unknown",
-		};
+		struct rd_finding finding = { "fabric-share-incomplete", "the file lacks ports of the share",
+					      "ports that are not in a file are unknown", RD_SEV_WARNING };
 
 		if (share->found >= share->ports)
 			continue;

@@ -175,21 +175,6 @@ static void place_item(struct matching *m, size_t item)
 
 /* ---- all of it */
 
-static size_t first_bin(const struct matching *m, uint64_t key)
-{
-	size_t low = 0, high = m->n_bins;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->bins[middle].key < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low % m->n_bins;
-}
-
 /*
  * Sets owner[i] to the `id` of the bin of the item with the hash `items[i]`; -1 where no bin has room. Each item prefers its bins in
  * the order of a hash of both keys divided by the weight of the bin. A full bin keeps the items with the lowest hashes (stable
@@ -218,10 +203,12 @@ static void rendezvous(struct bin *bins, size_t n_bins, const uint64_t *items, s
 	for (size_t i = 0; i < n; i++)
 		m.heaps[i] = rd_alloc((m.bins[i].room < n_items ? m.bins[i].room : n_items) + 1, sizeof(**m.heaps));
 	for (size_t i = 0; i < n_items; i++) {
+		uint64_t key = mix(items[i]);
+
 		owner[i] = -1;
 		if (m.n_bins == 0)
 			continue;
-		first[i] = first_bin(&m, mix(items[i]));
+		first[i] = rd_lower_bound(&key, m.bins, m.n_bins, sizeof(*m.bins), rd_compare_u64) % m.n_bins;
 		asked[i].value = UNTRIED;
 	}
 	for (size_t i = 0; i < n_items && m.n_bins > 0; i++)
@@ -443,7 +430,7 @@ static void count_agents(const struct division *d)
 	}
 }
 
-int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t n, struct rd_shards *ret)
+void rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t n, struct rd_shards *ret)
 {
 	struct division d = { .fabric = fabric, .shards = ret };
 	_cleanup_free_ struct bin *bins = NULL;
@@ -451,8 +438,6 @@ int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t 
 	uint64_t hash = RD_HASH;
 
 	*ret = (struct rd_shards){ 0 };
-	if (n == 0)
-		return -EINVAL;
 	set_hosts(ret, names, n);
 	d.shards->owner = rd_alloc(fabric->n_ports + 1, sizeof(*d.shards->owner));
 	d.host_of = rd_alloc(fabric->n_nodes + 1, sizeof(*d.host_of));
@@ -552,7 +537,6 @@ int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t 
 	assign_wanted(&d, bins, d.shards->n, false);
 	count_agents(&d);
 	RD_FREE(d.host_of, d.keys, d.marked, d.wanted, d.items);
-	return 0;
 }
 
 void rd_shards_deinit(struct rd_shards *shards)
@@ -584,10 +568,8 @@ void rd_shards_judge(const struct rd_fabric *fabric, const struct rd_shards *sha
 	for (size_t i = 0; i < shards->n; i++) {
 		const struct rd_shard *shard = &shards->v[i];
 		struct rd_finding finding = {
-			.id = "fabric-shard-uncovered",
-			.severity = RD_SEV_WARNING,
-			.title = "ports are not read: the host assigned to them is not in the fabric",
-			.why = "each host reads only its own share; the share of a missing host is not read",
+			"fabric-shard-uncovered", "ports are not read: the host assigned to them is not in the fabric",
+			"each host reads only its own share; the share of a missing host is not read", RD_SEV_WARNING
 		};
 
 		if (!shard->host || shard->found)

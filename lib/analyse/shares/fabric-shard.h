@@ -18,9 +18,9 @@
  * the numbers 0 to n-1. A host first gets its own ports, then the other ends of their cables and ports of its leaf switches and of
  * the adapters attached to them, shared with the other listed hosts on that leaf. The remaining ports go to hosts by rendezvous
  * hashing with bounded loads, so that a host that leaves or joins moves few ports besides its own. No host gets more
- * than ret->most, unless it has more ports of its own. -EINVAL if n is 0.
+ * than ret->most, unless it has more ports of its own. `n` is at least 1.
  */
-int rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t n, struct rd_shards *ret);
+void rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t n, struct rd_shards *ret);
 void rd_shards_deinit(struct rd_shards *shards);
 
 /* Index of the host with that name, with or without its domain; -1. */

@@ -16,17 +16,16 @@ struct probe {
 	bool *responds; /* per node */
 };
 
-static bool take_node_info(void *arg, const struct rd_sweep_result *result)
+static void take_node_info(void *arg, const struct rd_sweep_result *result)
 {
 	struct probe *probe = arg;
 	size_t node = result->sent->subject;
 
 	if (result->error)
-		return true;
+		return;
 	if (rd_mad_field64(result->mad + IB_SMP_DATA_OFFS, IB_NODE_GUID_F) ==
 	    rd_fabric_reported_guid(&probe->fabric->nodes[node]))
 		probe->responds[node] = true;
-	return true;
 }
 
 int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, const struct rd_fabric *fabric,
@@ -55,17 +54,16 @@ int rd_fabric_probe(struct rd_mads *mads, const struct rd_sweep_limits *limits, 
 	return n ? rd_sweep_run(mads, limits, queries, n, n, &callbacks, NULL, err) : 0;
 }
 
-static bool take_sm_info(void *arg, const struct rd_sweep_result *result)
+static void take_sm_info(void *arg, const struct rd_sweep_result *result)
 {
 	struct rd_sm_info *sm = arg;
 
 	if (result->error)
-		return true;
+		return;
 	sm->known = true;
 	sm->guid = rd_mad_field64(result->mad + IB_SMP_DATA_OFFS, IB_SMINFO_GUID_F);
 	sm->activity = rd_mad_field(result->mad + IB_SMP_DATA_OFFS, IB_SMINFO_ACT_F);
 	sm->state = rd_mad_field(result->mad + IB_SMP_DATA_OFFS, IB_SMINFO_STATE_F);
-	return true;
 }
 
 int rd_fabric_query_sm(struct rd_mads *mads, const struct rd_sweep_limits *limits, uint16_t lid, struct rd_sm_info *ret,
@@ -83,20 +81,19 @@ struct states {
 	bool *responds; /* per query */
 };
 
-static bool take_port_info(void *arg, const struct rd_sweep_result *result)
+static void take_port_info(void *arg, const struct rd_sweep_result *result)
 {
 	struct states *states = arg;
 	struct rd_fabric_port *port = &states->fabric->ports[result->sent->subject];
 	unsigned state;
 
 	if (result->error)
-		return true;
+		return;
 	states->responds[result->query] = true;
 	state = rd_mad_field(result->mad + IB_SMP_DATA_OFFS, IB_PORT_STATE_F);
 	port->lost = state == RD_LINK_DOWN && port->state > RD_LINK_DOWN;
 	if (state >= RD_LINK_DOWN && (state == RD_LINK_DOWN) != (port->state == RD_LINK_DOWN))
 		states->fabric->changed = true;
-	return true;
 }
 
 /* Whether the link of the port may be down since the discovery: it counted that, or cannot count it another time. */
@@ -104,7 +101,6 @@ static bool is_doubtful(const struct rd_fabric *fabric, const struct rd_fabric_p
 {
 	struct rd_pma_value value;
 	uint64_t delta;
-	double seconds;
 
 	if (port->lost)
 		return true;
@@ -113,8 +109,7 @@ static bool is_doubtful(const struct rd_fabric *fabric, const struct rd_fabric_p
 	/* It was cleared, and has counted since. */
 	if (value.v > 0 && port->before && port->before_ns && port->before[RD_C_LINK_DOWNED].v > value.v)
 		return true;
-	return rd_pma_saturated(&value) ||
-	       (rd_fabric_delta(fabric, port, RD_C_LINK_DOWNED, &delta, &seconds) && delta > 0);
+	return rd_pma_saturated(&value) || (rd_fabric_delta(fabric, port, RD_C_LINK_DOWNED, &delta, NULL) && delta > 0);
 }
 
 int rd_fabric_check_links(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,
@@ -201,23 +196,22 @@ static void drop(struct traces *t, struct trace *trace, unsigned port, unsigned 
 	trace->ended = true;
 }
 
-static bool take_table(void *arg, const struct rd_sweep_result *result)
+static void take_table(void *arg, const struct rd_sweep_result *result)
 {
 	struct traces *t = arg;
 	struct trace *trace = &t->v[result->sent->subject];
 
 	if (result->error) {
 		trace->ended = true;
-		return true;
+		return;
 	}
 	trace->egress = result->mad[IB_SMP_DATA_OFFS + trace->lid % RD_ROUTE_BLOCK];
 	/* Port 0 is the switch itself, which does not have this LID. */
 	if (trace->egress != 0 && trace->egress <= t->fabric->nodes[trace->at].n_ports)
-		return true;
+		return;
 	if (t->known_lids)
 		drop(t, trace, 0, 0);
 	trace->ended = true;
-	return true;
 }
 
 /* The node at the other end of the egress port, by the latest walk; RD_NONE. */
@@ -257,7 +251,7 @@ static void move_on(struct traces *t, struct trace *trace)
 	}
 }
 
-static bool take_state(void *arg, const struct rd_sweep_result *result)
+static void take_state(void *arg, const struct rd_sweep_result *result)
 {
 	struct traces *t = arg;
 	struct trace *trace = &t->v[result->sent->subject];
@@ -265,7 +259,7 @@ static bool take_state(void *arg, const struct rd_sweep_result *result)
 
 	if (result->error) {
 		trace->ended = true;
-		return true;
+		return;
 	}
 	state = rd_mad_field(result->mad + IB_SMP_DATA_OFFS, IB_PORT_STATE_F);
 	/* Without its link the node is not cut off, but gone: the next discovery shows that. */
@@ -275,7 +269,6 @@ static bool take_state(void *arg, const struct rd_sweep_result *result)
 		drop(t, trace, trace->egress, state);
 	else
 		move_on(t, trace);
-	return true;
 }
 
 /* Queries an attribute of the switch that each packet has come to. Returns the number of packets that are still on their way. */
@@ -427,20 +420,19 @@ static void add_query(struct reading *reading, size_t node, size_t block)
 	};
 }
 
-static bool store_response(void *arg, const struct rd_sweep_result *result)
+static void store_response(void *arg, const struct rd_sweep_result *result)
 {
 	struct reading *reading = arg;
 	const struct rd_sweep_query *sent = result->sent;
 
 	if (result->error)
-		return true;
+		return;
 	if (sent->attribute == IB_ATTR_SWITCH_INFO)
 		RD_SET(reading->routes->tables[sent->subject].top,
 		       (uint16_t)rd_mad_field(result->mad + IB_SMP_DATA_OFFS, IB_SW_LINEAR_FDB_TOP_F));
 	else
 		memcpy(rd_routes_block(reading->routes, sent->subject, sent->modifier), result->mad + IB_SMP_DATA_OFFS,
 		       RD_ROUTE_BLOCK);
-	return true;
 }
 
 static int send_queries(struct reading *reading, struct rd_err *err)

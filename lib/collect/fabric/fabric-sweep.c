@@ -24,8 +24,6 @@
 #define CAP_QP1_DROPPED (1u << 15)
 #define CAP2_EXTENDED_ERRORS (1u << 1)
 
-enum need { NEED_NOTHING, NEED_XMIT_WAIT, NEED_QP1_DROPPED, NEED_IETF, NEED_EXTENDED_ERRORS };
-
 /* Counters that follow each other in rd_pma_counters and in libibmad's table of fields, and have the same width. */
 struct field_run {
 	uint16_t attribute;
@@ -33,41 +31,40 @@ struct field_run {
 	uint8_t n;
 	uint16_t counter;
 	enum MAD_FIELDS field;
-	enum need need;
+	unsigned cap, cap2; /* bits of CapabilityMask and CapabilityMask2 with which the fields are valid; 0: always */
 };
 
 static const struct field_run runs[] = {
-	{ 0x12, 16, 1, RD_C_SYMBOL_ERROR, IB_PC_ERR_SYM_F, NEED_NOTHING },
-	{ 0x12, 8, 2, RD_C_LINK_ERROR_RECOVERY, IB_PC_LINK_RECOVERS_F, NEED_NOTHING },
-	{ 0x12, 16, 4, RD_C_RCV_ERRORS, IB_PC_ERR_RCV_F, NEED_NOTHING },
-	{ 0x12, 8, 2, RD_C_XMIT_CONSTRAINT_ERRORS, IB_PC_ERR_XMTCONSTR_F, NEED_NOTHING },
-	{ 0x12, 4, 2, RD_C_LOCAL_LINK_INTEGRITY_ERRORS, IB_PC_ERR_LOCALINTEG_F, NEED_NOTHING },
-	{ 0x12, 16, 1, RD_C_VL15_DROPPED, IB_PC_VL15_DROPPED_F, NEED_NOTHING },
-	{ 0x12, 16, 1, RD_C_QP1_DROPPED, IB_PC_QP1_DROP_F, NEED_QP1_DROPPED },
-	{ 0x12, 32, 1, RD_C_XMIT_WAIT, IB_PC_XMT_WAIT_F, NEED_XMIT_WAIT },
-	{ 0x12, 32, 4, RD_C_XMIT_DATA, IB_PC_XMT_BYTES_F, NEED_NOTHING },
-	{ 0x1d, 64, 4, RD_C_XMIT_DATA, IB_PC_EXT_XMT_BYTES_F, NEED_NOTHING },
-	{ 0x1d, 64, 4, RD_C_UNICAST_XMIT_PKTS, IB_PC_EXT_XMT_UPKTS_F, NEED_IETF },
-	{ 0x1d, 64, 12, RD_C_SYMBOL_ERROR, IB_PC_EXT_ERR_SYM_F, NEED_EXTENDED_ERRORS },
-	{ 0x1d, 64, 1, RD_C_XMIT_WAIT, IB_PC_EXT_XMT_WAIT_F, NEED_EXTENDED_ERRORS },
-	{ 0x1d, 64, 1, RD_C_QP1_DROPPED, IB_PC_EXT_QP1_DROP_F, NEED_EXTENDED_ERRORS },
-	{ 0x15, 16, 6, RD_C_LOCAL_PHYSICAL_ERRORS, IB_PC_RCV_LOCAL_PHY_ERR_F, NEED_NOTHING },
-	{ 0x16, 16, 4, RD_C_INACTIVE_DISCARDS, IB_PC_XMT_INACT_DISC_F, NEED_NOTHING },
-	{ 0x17, 32, 2, RD_C_OP_RCV_PKTS, IB_PC_PORT_OP_RCV_PKTS_F, NEED_NOTHING },
-	{ 0x18, 32, 2, RD_C_XMIT_FLOW_PKTS, IB_PC_PORT_XMIT_FLOW_PKTS_F, NEED_NOTHING },
-	{ 0x19, 16, 16, RD_C_VL_OP_PACKETS_0, IB_PC_PORT_VL_OP_PACKETS0_F, NEED_NOTHING },
-	{ 0x1a, 32, 16, RD_C_VL_OP_DATA_0, IB_PC_PORT_VL_OP_DATA0_F, NEED_NOTHING },
-	{ 0x1b, 2, 16, RD_C_VL_XMIT_FLOW_CTL_UPDATE_ERRORS_0, IB_PC_PORT_VL_XMIT_FLOW_CTL_UPDATE_ERRORS0_F,
-	  NEED_NOTHING },
-	{ 0x1c, 16, 16, RD_C_VL_XMIT_WAIT_0, IB_PC_PORT_VL_XMIT_WAIT0_F, NEED_NOTHING },
-	{ 0x30, 16, 16, RD_C_SW_PORT_VL_CONGESTION_0, IB_PC_SW_PORT_VL_CONGESTION0_F, NEED_NOTHING },
-	{ 0x31, 32, 2, RD_C_PKT_RCV_FECN, IB_PC_RCV_CON_CTRL_PKT_RCV_FECN_F, NEED_NOTHING },
-	{ 0x32, 32, 16, RD_C_SL_RCV_FECN_0, IB_PC_SL_RCV_FECN0_F, NEED_NOTHING },
-	{ 0x33, 32, 16, RD_C_SL_RCV_BECN_0, IB_PC_SL_RCV_BECN0_F, NEED_NOTHING },
-	{ 0x34, 32, 1, RD_C_XMIT_TIME_CONG, IB_PC_XMIT_CON_CTRL_TIME_CONG_F, NEED_NOTHING },
-	{ 0x35, 32, 15, RD_C_VL_XMIT_TIME_CONG_0, IB_PC_VL_XMIT_TIME_CONG0_F, NEED_NOTHING },
-	{ 0x36, 32, 16, RD_C_XMIT_DATA_SL_0, IB_PC_XMT_DATA_SL0_F, NEED_NOTHING },
-	{ 0x37, 32, 16, RD_C_RCV_DATA_SL_0, IB_PC_RCV_DATA_SL0_F, NEED_NOTHING },
+	{ 0x12, 16, 1, RD_C_SYMBOL_ERROR, IB_PC_ERR_SYM_F },
+	{ 0x12, 8, 2, RD_C_LINK_ERROR_RECOVERY, IB_PC_LINK_RECOVERS_F },
+	{ 0x12, 16, 4, RD_C_RCV_ERRORS, IB_PC_ERR_RCV_F },
+	{ 0x12, 8, 2, RD_C_XMIT_CONSTRAINT_ERRORS, IB_PC_ERR_XMTCONSTR_F },
+	{ 0x12, 4, 2, RD_C_LOCAL_LINK_INTEGRITY_ERRORS, IB_PC_ERR_LOCALINTEG_F },
+	{ 0x12, 16, 1, RD_C_VL15_DROPPED, IB_PC_VL15_DROPPED_F },
+	{ 0x12, 16, 1, RD_C_QP1_DROPPED, IB_PC_QP1_DROP_F, CAP_QP1_DROPPED },
+	{ 0x12, 32, 1, RD_C_XMIT_WAIT, IB_PC_XMT_WAIT_F, CAP_XMIT_WAIT },
+	{ 0x12, 32, 4, RD_C_XMIT_DATA, IB_PC_XMT_BYTES_F },
+	{ 0x1d, 64, 4, RD_C_XMIT_DATA, IB_PC_EXT_XMT_BYTES_F },
+	{ 0x1d, 64, 4, RD_C_UNICAST_XMIT_PKTS, IB_PC_EXT_XMT_UPKTS_F, CAP_EXTENDED_WIDTH },
+	{ 0x1d, 64, 12, RD_C_SYMBOL_ERROR, IB_PC_EXT_ERR_SYM_F, 0, CAP2_EXTENDED_ERRORS },
+	{ 0x1d, 64, 1, RD_C_XMIT_WAIT, IB_PC_EXT_XMT_WAIT_F, 0, CAP2_EXTENDED_ERRORS },
+	{ 0x1d, 64, 1, RD_C_QP1_DROPPED, IB_PC_EXT_QP1_DROP_F, 0, CAP2_EXTENDED_ERRORS },
+	{ 0x15, 16, 6, RD_C_LOCAL_PHYSICAL_ERRORS, IB_PC_RCV_LOCAL_PHY_ERR_F },
+	{ 0x16, 16, 4, RD_C_INACTIVE_DISCARDS, IB_PC_XMT_INACT_DISC_F },
+	{ 0x17, 32, 2, RD_C_OP_RCV_PKTS, IB_PC_PORT_OP_RCV_PKTS_F },
+	{ 0x18, 32, 2, RD_C_XMIT_FLOW_PKTS, IB_PC_PORT_XMIT_FLOW_PKTS_F },
+	{ 0x19, 16, 16, RD_C_VL_OP_PACKETS_0, IB_PC_PORT_VL_OP_PACKETS0_F },
+	{ 0x1a, 32, 16, RD_C_VL_OP_DATA_0, IB_PC_PORT_VL_OP_DATA0_F },
+	{ 0x1b, 2, 16, RD_C_VL_XMIT_FLOW_CTL_UPDATE_ERRORS_0, IB_PC_PORT_VL_XMIT_FLOW_CTL_UPDATE_ERRORS0_F },
+	{ 0x1c, 16, 16, RD_C_VL_XMIT_WAIT_0, IB_PC_PORT_VL_XMIT_WAIT0_F },
+	{ 0x30, 16, 16, RD_C_SW_PORT_VL_CONGESTION_0, IB_PC_SW_PORT_VL_CONGESTION0_F },
+	{ 0x31, 32, 2, RD_C_PKT_RCV_FECN, IB_PC_RCV_CON_CTRL_PKT_RCV_FECN_F },
+	{ 0x32, 32, 16, RD_C_SL_RCV_FECN_0, IB_PC_SL_RCV_FECN0_F },
+	{ 0x33, 32, 16, RD_C_SL_RCV_BECN_0, IB_PC_SL_RCV_BECN0_F },
+	{ 0x34, 32, 1, RD_C_XMIT_TIME_CONG, IB_PC_XMIT_CON_CTRL_TIME_CONG_F },
+	{ 0x35, 32, 15, RD_C_VL_XMIT_TIME_CONG_0, IB_PC_VL_XMIT_TIME_CONG0_F },
+	{ 0x36, 32, 16, RD_C_XMIT_DATA_SL_0, IB_PC_XMT_DATA_SL0_F },
+	{ 0x37, 32, 16, RD_C_RCV_DATA_SL_0, IB_PC_RCV_DATA_SL0_F },
 };
 
 static int unknown_subset(const char *word, size_t n, struct rd_err *err)
@@ -79,8 +76,7 @@ static int unknown_subset(const char *word, size_t n, struct rd_err *err)
 		    strlen(names) + strlen(rd_pma_attributes[i].subset) + 3 < sizeof(names))
 			strcat(strcat(names, ", "), rd_pma_attributes[i].subset);
 	rd_err_set(err, EINVAL, "--subsets", "unknown group of attributes '%.*s'", (int)(n < 40 ? n : 40), word);
-	rd_err_hint(err, "groups: %s", names);
-	return -EINVAL;
+	return rd_err_hint(err, "groups: %s", names);
 }
 
 int rd_pma_subsets(const char *list, uint64_t *ret, struct rd_err *err)
@@ -144,21 +140,12 @@ static bool pma_extended_errors(const struct rd_fabric_node *node)
 }
 
 /* Whether ClassPortInfo reports that the fields are valid. */
-static bool is_valid(const struct rd_fabric_node *node, enum need need)
+static bool is_valid(const struct rd_fabric_node *node, const struct field_run *run)
 {
-	static const struct {
-		unsigned cap, cap2;
-	} needs[] = {
-		[NEED_NOTHING] = { 0, 0 },
-		[NEED_XMIT_WAIT] = { CAP_XMIT_WAIT, 0 },
-		[NEED_QP1_DROPPED] = { CAP_QP1_DROPPED, 0 },
-		[NEED_IETF] = { CAP_EXTENDED_WIDTH, 0 },
-		[NEED_EXTENDED_ERRORS] = { 0, CAP2_EXTENDED_ERRORS },
-	};
 	unsigned cap = node->capability.known == RD_OK ? node->capability.v : 0;
 	unsigned cap2 = node->capability2.known == RD_OK ? node->capability2.v : 0;
 
-	return (cap & needs[need].cap) == needs[need].cap && (cap2 & needs[need].cap2) == needs[need].cap2;
+	return (cap & run->cap) == run->cap && (cap2 & run->cap2) == run->cap2;
 }
 
 void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_node *node, struct rd_pma_value *values,
@@ -168,7 +155,7 @@ void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_
 	for (size_t i = 0; i < RD_ARRAY_SIZE(runs); i++) {
 		const struct field_run *run = &runs[i];
 
-		if (run->attribute != id || !is_valid(node, run->need) || (size_t)run->counter + run->n > n)
+		if (run->attribute != id || !is_valid(node, run) || (size_t)run->counter + run->n > n)
 			continue;
 		for (unsigned k = 0; k < run->n; k++) {
 			struct rd_pma_value *value = &values[run->counter + k];
@@ -198,9 +185,7 @@ void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_
 /* Notes, as PortRcvSwitchRelayErrors, which counts on healthy switches, are worth no query of their own. */
 static bool is_decisive(const struct rd_fabric *fabric, size_t counter)
 {
-	enum rd_pma_kind kind = rd_pma_counters[counter].kind;
-
-	return kind == RD_PMA_ERROR || kind == RD_PMA_DROP || (kind == RD_PMA_WAIT && fabric->traffic);
+	return rd_pma_is_fault(counter) || (rd_pma_counters[counter].kind == RD_PMA_WAIT && fabric->traffic);
 }
 
 static bool same(const struct rd_pma_value *a, const struct rd_pma_value *b)
@@ -266,8 +251,7 @@ static bool need_details(const struct rd_fabric *fabric, const struct rd_fabric_
 static bool need_contradicts(const struct rd_pma_value *sums, const uint64_t *added)
 {
 	for (size_t i = 0; i < RD_PMA_SUMS; i++)
-		if ((rd_pma_counters[i].kind == RD_PMA_ERROR || rd_pma_counters[i].kind == RD_PMA_DROP) &&
-		    sums[i].bits && !rd_pma_saturated(&sums[i]) && added[i] > sums[i].v)
+		if (rd_pma_is_fault(i) && sums[i].bits && !rd_pma_saturated(&sums[i]) && added[i] > sums[i].v)
 			return true;
 	return false;
 }
@@ -555,7 +539,7 @@ static void take_sums(struct sweep_job *job, struct lid *lid, const struct query
 	free(RD_TAKE(lid->sums));
 }
 
-static bool handle_result(void *arg, const struct rd_sweep_result *result)
+static void handle_result(void *arg, const struct rd_sweep_result *result)
 {
 	struct sweep_job *job = arg;
 	const struct query_info *info = &job->info[result->query];
@@ -586,7 +570,6 @@ static bool handle_result(void *arg, const struct rd_sweep_result *result)
 		RD_SET(node->capability2, rd_mad_field(result->mad + DATA_AT, IB_CPI_CAPMASK2_F));
 	} else if (result->error != EREMOTEIO)
 		set_error(&job->results[info->port], result->error, 0, RD_PMA_CLASS_PORT_INFO);
-	return true;
 }
 
 /* ---- taking over what was read */
@@ -707,14 +690,13 @@ int rd_fabric_sweep(struct rd_mads *mads, const struct rd_sweep_limits *limits, 
 	return r;
 }
 
-static bool take_tick(void *arg, const struct rd_sweep_result *result)
+static void take_tick(void *arg, const struct rd_sweep_result *result)
 {
 	struct rd_fabric *fabric = arg;
 
 	if (result->error == 0)
 		RD_SET(fabric->nodes[result->sent->subject].tick,
 		       (uint8_t)rd_mad_field(result->mad + DATA_AT, IB_PSC_TICK_F));
-	return true;
 }
 
 int rd_fabric_query_ticks(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_fabric *fabric,

@@ -120,7 +120,7 @@ static void add_query(struct discovery *d, const struct rd_walk_node *via, const
 	d->destinations[d->n++] = destination;
 }
 
-static bool store_response(void *arg, const struct rd_sweep_result *result)
+static void store_response(void *arg, const struct rd_sweep_result *result)
 {
 	struct discovery *d = arg;
 	const struct destination *destination = &d->destinations[result->query];
@@ -130,12 +130,11 @@ static bool store_response(void *arg, const struct rd_sweep_result *result)
 	if (result->error) {
 		d->walk->stats.lost += destination->lost && result->error == ETIMEDOUT;
 		d->error = result->error;
-		return true;
+		return;
 	}
 	memcpy(destination->data, result->mad + IB_SMP_DATA_OFFS, RD_SMP_DATA);
 	if (destination->responded)
 		*destination->responded = true;
-	return true;
 }
 
 static int send_queries(struct discovery *d, struct rd_err *err)
@@ -509,8 +508,8 @@ int rd_walk_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, stru
 	if (!r && walk->n)
 		r = repair(&discovery, err);
 	if (!r && !walk->n) {
-		r = -(discovery.error ? discovery.error : EBADMSG);
-		rd_err_set(err, -r, "network", "local port does not respond to a NodeInfo query");
+		r = rd_err_set(err, discovery.error ? discovery.error : EBADMSG, "network",
+			       "local port does not respond to a NodeInfo query");
 		rd_err_hint(err, "ibstat shows the state of the port; smpquery -D nodeinfo 0 queries it");
 	}
 	if (!r) {

@@ -84,8 +84,8 @@ struct rd_sweep_callbacks {
 	/* Called just before a query is sent; returns false if earlier responses make it unnecessary: it then ends with ENODATA.
 	 * NULL: all are sent. The second query of a LID is sent only after the first has a result. */
 	bool (*needed)(void *arg, size_t query);
-	/* Called once for each query. Returns false to abandon the LID: its remaining queries end with EHOSTDOWN. */
-	bool (*done)(void *arg, const struct rd_sweep_result *result);
+	/* Called once for each query. */
+	void (*done)(void *arg, const struct rd_sweep_result *result);
 	void *arg;
 };
 
@@ -320,9 +320,8 @@ void rd_topology_write(const struct rd_fabric *fabric, struct rd_buf *out);
 int rd_share_read(const char *name, const char *text, size_t size, struct rd_share_files *files, struct rd_err *err);
 void rd_share_files_deinit(struct rd_share_files *files);
 
-/* Parses a host file, as used by MPI: the first word of each line; "#" begins a comment. The caller frees the list with
- * rd_hostfile_free. -EBADMSG for an invalid host name, -EFBIG above a million, -ENODATA if there are none. */
-int rd_hostfile_parse(const char *name, const char *text, size_t size, char ***ret, size_t *n, struct rd_err *err);
-void rd_hostfile_free(char **names, size_t n);
+/* Parses a host file, as used by MPI: the first word of each line; "#" begins a comment. The caller releases `ret` in any case.
+ * -EBADMSG for an invalid host name, -EFBIG above a million, -ENODATA if there are none. */
+int rd_hostfile_parse(const char *name, const char *text, size_t size, struct rd_texts *ret, struct rd_err *err);
 
 #endif

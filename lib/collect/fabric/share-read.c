@@ -24,28 +24,8 @@ static void parse_link(const char *text, struct rd_share_row *row)
 
 	if (!text || rd_take_uint(&text, RD_DECIMAL, 12, &width) < 0 || strncmp(text, "x ", 2) != 0)
 		return;
-	for (unsigned speed = 1; speed < RD_SPEEDS; speed++)
-		if (strcmp(text + 2, rd_link_speed_name(speed)) == 0) {
-			row->width = (unsigned)width;
-			row->speed = speed;
-		}
-}
-
-static unsigned state_of(const char *text)
-{
-	unsigned state = RD_LINK_ACTIVE;
-
-	while (state > 0 && (!text || !rd_link_state_name(state) || strcmp(text, rd_link_state_name(state)) != 0))
-		state--;
-	return state;
-}
-
-static enum rd_node_kind kind_of(const char *text)
-{
-	for (unsigned kind = RD_NODE_CA; text && kind <= RD_NODE_ROUTER; kind++)
-		if (strcmp(text, rd_node_kind_name(kind)) == 0)
-			return (enum rd_node_kind)kind;
-	return RD_NODE_CA;
+	row->speed = rd_fabric_number_of(rd_link_speed_name, RD_SPEEDS - 1, text + 2);
+	row->width = row->speed ? (unsigned)width : 0;
 }
 
 /* A copy that lives as long as `files`; one for equal texts. NULL for NULL. */
@@ -196,9 +176,8 @@ static bool enter_object(struct document *d)
 static void read_shard(struct document *d)
 {
 	uint64_t n;
-	bool object = enter_object(d);
 
-	while (object && rd_json_member(&d->json, &d->name)) {
+	for (bool object = enter_object(d); object && rd_json_member(&d->json, &d->name);) {
 		if (is(d, "index"))
 			d->share.index = (unsigned)number_or_0(d, 1000000);
 		else if (is(d, "of"))
@@ -216,9 +195,7 @@ static void read_shard(struct document *d)
 
 static void read_counters(struct document *d, struct rd_share_row *row)
 {
-	bool object = enter_object(d);
-
-	while (object && rd_json_member(&d->json, &d->name)) {
+	for (bool object = enter_object(d); object && rd_json_member(&d->json, &d->name);) {
 		size_t counter = rd_pma_find_counter(d->name.data);
 
 		if (counter >= RD_SHARE_COUNTERS)
@@ -231,9 +208,7 @@ static void read_counters(struct document *d, struct rd_share_row *row)
 
 static void read_peer(struct document *d, struct rd_share_row *row)
 {
-	bool object = enter_object(d);
-
-	while (object && rd_json_member(&d->json, &d->name))
+	for (bool object = enter_object(d); object && rd_json_member(&d->json, &d->name);)
 		if (is(d, "port"))
 			row->peer_port = (unsigned)number_or_0(d, 255);
 		else if (!is(d, "node_guid"))
@@ -258,9 +233,9 @@ static void read_port_member(struct document *d, struct rd_share_row *row, bool 
 	} else if (is(d, "error")) {
 		row->error = keep_text(d->files, read_text(d));
 	} else if (is(d, "kind")) {
-		row->kind = kind_of(read_text(d));
+		row->kind = rd_fabric_number_of(rd_node_kind_name, RD_NODE_ROUTER, read_text(d)) ?: RD_NODE_CA;
 	} else if (is(d, "state")) {
-		row->state = state_of(read_text(d));
+		row->state = rd_fabric_number_of(rd_link_state_name, RD_LINK_ACTIVE, read_text(d));
 	} else if (is(d, "link")) {
 		parse_link(read_text(d), row);
 	} else if (is(d, "lid")) {
@@ -494,8 +469,7 @@ int rd_share_read(const char *name, const char *text, size_t size, struct rd_sha
 		return files->n == before ? rd_err_set(err, ENODATA, name, "no sweep in this file") : 0;
 	rd_err_set(err, EBADMSG, name, "byte %zu: not a whole document of counters --fabric --json",
 		   (size_t)(d.json.at - text));
-	rd_err_hint(err, "write it again on that host: counters --fabric --shards FILE --json");
-	return -EBADMSG;
+	return rd_err_hint(err, "write it again on that host: counters --fabric --shards FILE --json");
 }
 
 void rd_share_files_deinit(struct rd_share_files *files)
@@ -512,13 +486,6 @@ void rd_share_files_deinit(struct rd_share_files *files)
 
 #define HOSTS_MAX 1000000
 
-void rd_hostfile_free(char **names, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(names[i]);
-	free(names);
-}
-
 /* RFC 1123, and underscores, which some sites use. */
 static bool is_host(const char *word, size_t len)
 {
@@ -528,13 +495,11 @@ static bool is_host(const char *word, size_t len)
 	return len > 0 && len <= 253;
 }
 
-int rd_hostfile_parse(const char *name, const char *text, size_t size, char ***ret, size_t *n, struct rd_err *err)
+int rd_hostfile_parse(const char *name, const char *text, size_t size, struct rd_texts *ret, struct rd_err *err)
 {
-	char **names = NULL;
-	size_t count = 0, cap = 0, line = 0;
-	int r = 0;
+	size_t line = 0;
 
-	for (const char *at = text, *end = text + size; !r && at < end;) {
+	for (const char *at = text, *end = text + size; at < end;) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at)), *word = at;
 		const char *line_end = stop ? stop : end;
 		size_t len = 0;
@@ -548,23 +513,14 @@ int rd_hostfile_parse(const char *name, const char *text, size_t size, char ***r
 		if (len == 0)
 			continue;
 		if (!is_host(word, len)) {
-			r = rd_err_set(err, EBADMSG, name, "line %zu: invalid host name", line);
-			rd_err_hint(
+			rd_err_set(err, EBADMSG, name, "line %zu: invalid host name", line);
+			return rd_err_hint(
 				err,
 				"one host name per line; to expand a Slurm host list: scontrol show hostnames LIST > FILE");
-		} else if (count >= HOSTS_MAX) {
-			r = rd_err_set(err, EFBIG, name, "more than %d hosts", HOSTS_MAX);
-		} else {
-			*RD_ADD(names, count, cap) = rd_dup_part(word, len);
 		}
+		if (ret->n >= HOSTS_MAX)
+			return rd_err_set(err, EFBIG, name, "more than %d hosts", HOSTS_MAX);
+		rd_texts_keep(ret, word, len);
 	}
-	if (!r && count == 0)
-		r = rd_err_set(err, ENODATA, name, "no host names");
-	if (r) {
-		rd_hostfile_free(names, count);
-		return r;
-	}
-	*ret = names;
-	*n = count;
-	return 0;
+	return ret->n == 0 ? rd_err_set(err, ENODATA, name, "no host names") : 0;
 }

@@ -213,7 +213,7 @@ static void enqueue_lid(struct sweep *sweep, size_t index)
 	gates_push(&sweep->gates, index, lid->gate, lid->retry != NO_QUERY || lid->timed_out ? GATE_RETRY : GATE_FIRST);
 }
 
-static bool report_result(struct sweep *sweep, size_t query, int error, unsigned status, const uint8_t *mad,
+static void report_result(struct sweep *sweep, size_t query, int error, unsigned status, const uint8_t *mad,
 			  uint64_t at_ns)
 {
 	uint64_t latency_ns = mad ? sweep->latencies[sweep->n_latencies - 1] : 0;
@@ -223,7 +223,7 @@ static bool report_result(struct sweep *sweep, size_t query, int error, unsigned
 	sweep->left--;
 	if (error == EHOSTDOWN)
 		sweep->stats->skipped++;
-	return sweep->callbacks->done(sweep->callbacks->arg, &result);
+	sweep->callbacks->done(sweep->callbacks->arg, &result);
 }
 
 static void push_retry(struct sweep *sweep, struct lid *lid, size_t query)
@@ -242,6 +242,15 @@ static size_t pop_retry(struct sweep *sweep, struct lid *lid)
 	return query;
 }
 
+/* Ends the remaining queries of a LID with that error. */
+static void skip_rest(struct sweep *sweep, struct lid *lid, int code, uint64_t now)
+{
+	for (size_t query; (query = pop_retry(sweep, lid)) != RD_NONE;)
+		report_result(sweep, query, code, 0, NULL, now);
+	while (lid->next < lid->end)
+		report_result(sweep, lid->next++, code, 0, NULL, now);
+}
+
 /* The next query of a LID that is needed; RD_NONE if none can be sent now. */
 static size_t next_query(struct sweep *sweep, struct lid *lid, uint64_t now)
 {
@@ -254,8 +263,7 @@ static size_t next_query(struct sweep *sweep, struct lid *lid, uint64_t now)
 			query = lid->next++;
 		if (!sweep->callbacks->needed || sweep->callbacks->needed(sweep->callbacks->arg, query))
 			return query;
-		else
-			report_result(sweep, query, ENODATA, 0, NULL, now);
+		report_result(sweep, query, ENODATA, 0, NULL, now);
 	}
 }
 
@@ -290,18 +298,14 @@ static void build_get(const struct rd_sweep_query *query, struct rd_mad *mad)
 
 static void finish_query(struct sweep *sweep, size_t query, int error, unsigned status, const uint8_t *mad, uint64_t now)
 {
-	size_t index = sweep->queries[query].lid;
-	struct lid *lid = &sweep->lids[index];
+	struct lid *lid = &sweep->lids[sweep->queries[query].lid];
 	bool failed = error && error != EREMOTEIO && !sweep->queries[query].optional;
-	bool continue_lid = report_result(sweep, query, error, status, mad, now);
 
-	if (!lid->abandoned && (!continue_lid || (failed && (!lid->responded || lid->exhausted >= EXHAUSTED_MAX)))) {
-		/* Skips the remaining queries of a LID. Those in flight are still waited for. */
+	report_result(sweep, query, error, status, mad, now);
+	if (!lid->abandoned && failed && (!lid->responded || lid->exhausted >= EXHAUSTED_MAX)) {
+		/* Those in flight are still waited for. */
 		lid->abandoned = true;
-		for (size_t other; (other = pop_retry(sweep, lid)) != RD_NONE;)
-			report_result(sweep, other, EHOSTDOWN, 0, NULL, now);
-		while (lid->next < lid->end)
-			report_result(sweep, lid->next++, EHOSTDOWN, 0, NULL, now);
+		skip_rest(sweep, lid, EHOSTDOWN, now);
 	}
 }
 
@@ -529,27 +533,23 @@ int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, con
 	};
 	struct rd_sweep_stats unused = { 0 };
 	uint64_t start = mads->ops->now(mads);
-	int r;
-	size_t n;
-	struct gates *gates;
+	struct gates *gates = &sweep.gates;
 	static const struct list empty = { NO_GATE, NO_GATE };
+	int r;
 
 	sweep.stats = stats = stats ? stats : &unused;
 	*stats = (struct rd_sweep_stats){ .per_lid_window = limits->per_lid };
-	n = sweep.n_queries + 1;
-	sweep.lids = rd_alloc(sweep.n_lids + 1, sizeof(*sweep.lids));
-	sweep.tries = rd_alloc(n, 1);
-	sweep.next_retry = rd_alloc(n, sizeof(*sweep.next_retry));
-	sweep.slots = rd_alloc(sweep.limits.window, sizeof(*sweep.slots));
-	sweep.latencies = rd_alloc(n, sizeof(*sweep.latencies));
-	/* `parents`: of each gate, parents[i] < i, and parents[0] not used; copied. n 0: only the root. */
-	gates = &sweep.gates;
-	*gates = (struct gates){ .n = sweep.limits.n_switches ? sweep.limits.n_switches : 1,
-				 .limit = sweep.limits.per_switch };
+	sweep.lids = rd_alloc(n_lids + 1, sizeof(*sweep.lids));
+	sweep.tries = rd_alloc(n_queries + 1, 1);
+	sweep.next_retry = rd_alloc(n_queries + 1, sizeof(*sweep.next_retry));
+	sweep.slots = rd_alloc(limits->window, sizeof(*sweep.slots));
+	sweep.latencies = rd_alloc(n_queries + 1, sizeof(*sweep.latencies));
+	*gates = (struct gates){ .n = limits->n_switches ? limits->n_switches : 1, .limit = limits->per_switch };
 	gates->v = rd_alloc(gates->n, sizeof(*gates->v));
-	gates->next_agent = rd_alloc(sweep.n_lids + 1, sizeof(*gates->next_agent));
+	gates->next_agent = rd_alloc(n_lids + 1, sizeof(*gates->next_agent));
+	/* The parent of a gate has a lower index, that of the first is not used. */
 	for (size_t i = 0; i < gates->n; i++) {
-		gates->v[i].parent = i ? sweep.limits.switches[i] : 0;
+		gates->v[i].parent = i ? limits->switches[i] : 0;
 		for (int c = 0; c < GATE_CLASSES; c++)
 			gates->v[i].of[c].agents = gates->v[i].of[c].gates = empty;
 	}
@@ -570,21 +570,14 @@ int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, con
 		enqueue_lid(&sweep, sweep.queries[i].lid);
 	r = run_sweep(&sweep, err);
 	if (r < 0) {
-		int code = -r;
-		uint64_t now = sweep.mads->ops->now(sweep.mads);
+		uint64_t now = mads->ops->now(mads);
 
 		/* The local port failed: ends all queries without a result with that error. */
 		for (uint32_t i = 0; i < sweep.limits.window; i++)
 			if (sweep.slots[i].used)
-				report_result(&sweep, sweep.slots[i].query, code, 0, NULL, now);
-		for (size_t i = 0; i < sweep.n_lids; i++) {
-			struct lid *lid = &sweep.lids[i];
-
-			for (size_t query; (query = pop_retry(&sweep, lid)) != RD_NONE;)
-				report_result(&sweep, query, code, 0, NULL, now);
-			while (lid->next < lid->end)
-				report_result(&sweep, lid->next++, code, 0, NULL, now);
-		}
+				report_result(&sweep, sweep.slots[i].query, -r, 0, NULL, now);
+		for (size_t i = 0; i < sweep.n_lids; i++)
+			skip_rest(&sweep, &sweep.lids[i], -r, now);
 	}
 	stats->duration_ns = mads->ops->now(mads) - start;
 	stats->window = sweep.window;
@@ -598,8 +591,6 @@ int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, con
 		stats->latency_p99_ns = sweep.latencies[last * 99 / 100];
 		stats->latency_max_ns = sweep.latencies[last];
 	}
-	RD_FREE(sweep.lids, sweep.tries, sweep.next_retry, sweep.slots);
-	RD_FREE(sweep.gates.v, sweep.gates.next_agent);
-	free(sweep.latencies);
+	RD_FREE(sweep.lids, sweep.tries, sweep.next_retry, sweep.slots, sweep.latencies, gates->v, gates->next_agent);
 	return r;
 }

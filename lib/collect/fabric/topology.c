@@ -81,13 +81,10 @@ static void take_rate(const char *word, unsigned *width, unsigned *speed)
 {
 	const char *at = word;
 
-	if (!take_number(&at, WIDTH_MAX, width) || *at++ != 'x') {
+	if (take_number(&at, WIDTH_MAX, width) && *at++ == 'x')
+		*speed = rd_fabric_number_of(rd_link_speed_name, RD_SPEEDS - 1, at);
+	else
 		*width = 0;
-		return;
-	}
-	for (unsigned s = 1; s < RD_SPEEDS; s++)
-		if (strcmp(rd_link_speed_name(s), at) == 0)
-			*speed = s;
 }
 
 /* A string in double quotes; \xNN is a byte. */
@@ -134,17 +131,16 @@ static int add_node(struct parser *p, uint64_t guid, enum rd_node_kind kind, uns
 /* node GUID switch|ca|router PORTS "description" */
 static int own_node(struct parser *p, const char *at)
 {
-	char kind[8], description[DESCRIPTION_MAX + 1];
-	unsigned n_ports;
+	char word[8], description[DESCRIPTION_MAX + 1];
+	unsigned n_ports, kind;
 	uint64_t guid;
 
-	if (!take_hex(&at, &guid) || !take_word(&at, kind, sizeof(kind)) || !take_number(&at, PORT_MAX, &n_ports) ||
+	if (!take_hex(&at, &guid) || !take_word(&at, word, sizeof(word)) || !take_number(&at, PORT_MAX, &n_ports) ||
 	    !take_quoted(&at, description, sizeof(description)) || at[strspn(at, " \t")])
 		return bad(p, "expected: node GUID switch|ca|router PORTS \"description\"");
-	for (unsigned k = RD_NODE_CA; k <= RD_NODE_ROUTER; k++)
-		if (strcmp(rd_node_kind_name(k), kind) == 0)
-			return add_node(p, guid, k, n_ports, description);
-	return bad(p, "invalid type of node: expected switch, ca or router");
+	kind = rd_fabric_number_of(rd_node_kind_name, RD_NODE_ROUTER, word);
+	return kind ? add_node(p, guid, kind, n_ports, description) :
+		      bad(p, "invalid type of node: expected switch, ca or router");
 }
 
 /* link GUID PORT GUID PORT RATE */
@@ -263,13 +259,12 @@ static int read_lines(struct parser *p, const char *text, size_t size)
 		r = own ? own_line(p, line) : net_line(p, line);
 		at = stop ? stop + 1 : end;
 	}
-	if (!r && p->n_nodes == 0) {
-		r = rd_err_set(p->err, EBADMSG, p->name, "contains no nodes");
-		rd_err_hint(
-			p->err,
-			"write a topology with rdmadiag counters --fabric --save-topology FILE, or use the output of ibnetdiscover");
-	}
-	return r;
+	if (r || p->n_nodes > 0)
+		return r;
+	rd_err_set(p->err, EBADMSG, p->name, "contains no nodes");
+	return rd_err_hint(
+		p->err,
+		"write a topology with rdmadiag counters --fabric --save-topology FILE, or use the output of ibnetdiscover");
 }
 
 int rd_topology_read(const char *name, const char *text, size_t size, struct rd_bytes *ret, struct rd_err *err)
@@ -287,8 +282,7 @@ int rd_topology_read(const char *name, const char *text, size_t size, struct rd_
 		if (cables)
 			memcpy(ret->data + sizeof(counts) + nodes, p.cables, cables);
 	}
-	free(p.nodes);
-	free(p.cables);
+	RD_FREE(p.nodes, p.cables);
 	return r;
 }
 

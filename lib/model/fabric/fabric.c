@@ -36,8 +36,7 @@ void rd_fabric_sort_nodes(struct rd_fabric *fabric)
 {
 	size_t n = 0;
 
-	if (fabric->n_nodes)
-		qsort(fabric->nodes, fabric->n_nodes, sizeof(*fabric->nodes), rd_compare_u64);
+	rd_sort(fabric->nodes, fabric->n_nodes, sizeof(*fabric->nodes), rd_compare_u64);
 	for (size_t i = 0; i < fabric->n_nodes; i++) {
 		if (n && fabric->nodes[n - 1].guid == fabric->nodes[i].guid)
 			node_deinit(&fabric->nodes[i]);
@@ -80,8 +79,7 @@ void rd_fabric_sort_ports(struct rd_fabric *fabric)
 {
 	size_t n = 0;
 
-	if (fabric->n_ports)
-		qsort(fabric->ports, fabric->n_ports, sizeof(*fabric->ports), compare_ports);
+	rd_sort(fabric->ports, fabric->n_ports, sizeof(*fabric->ports), compare_ports);
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		if (n && compare_ports(&fabric->ports[n - 1], &fabric->ports[i]) == 0)
 			RD_FREE(fabric->ports[i].values, fabric->ports[i].before);
@@ -109,7 +107,7 @@ size_t rd_fabric_find_port(const struct rd_fabric *fabric, uint64_t guid, unsign
 
 size_t rd_pma_find_counter(const char *name)
 {
-	for (size_t i = 0; i < rd_pma_n_counters; i++)
+	for (size_t i = 0; i < RD_PMA_COUNTERS; i++)
 		if (strcmp(rd_pma_counters[i].name, name) == 0)
 			return i;
 	return RD_NONE;
@@ -173,6 +171,14 @@ const char *rd_link_state_name(unsigned state)
 const char *rd_link_speed_name(unsigned speed)
 {
 	return speed < RD_SPEEDS ? speeds[speed].name : NULL;
+}
+
+unsigned rd_fabric_number_of(const char *(*name)(unsigned), unsigned most, const char *text)
+{
+	for (unsigned i = 1; text && i <= most; i++)
+		if (strcmp(text, name(i)) == 0)
+			return i;
+	return 0;
 }
 
 unsigned rd_link_fastest(unsigned mask)
@@ -301,7 +307,6 @@ const struct rd_pma_counter rd_pma_counters[] = {
 	[RD_C_XMIT_DATA_SL_0] = SIXTEEN("PortXmitDataSL", RD_PMA_DATA, XMIT_SL),
 	[RD_C_RCV_DATA_SL_0] = SIXTEEN("PortRcvDataSL", RD_PMA_DATA, RCV_SL),
 };
-const size_t rd_pma_n_counters = RD_ARRAY_SIZE(rd_pma_counters);
 
 static int compare_names(const void *a, const void *b)
 {
@@ -376,27 +381,23 @@ void rd_fabric_take_census(const struct rd_fabric *fabric, struct rd_fabric_cens
 		}
 		last = port->node;
 		if (port->peer != RD_NONE && i < port->peer) {
-			const struct rd_fabric_port *from = &fabric->ports[i], *peer = &fabric->ports[from->peer];
+			const struct rd_fabric_port *peer = &fabric->ports[port->peer];
 			size_t at = 0;
 
 			ret->links++;
-			if (!from->width_active || !from->speed_active) {
-				ret->unknown++;
-				continue;
-			}
-			while (at < ret->n_rates && (ret->rates[at].width != from->width_active ||
-						     ret->rates[at].speed != from->speed_active))
+			while (at < ret->n_rates && (ret->rates[at].width != port->width_active ||
+						     ret->rates[at].speed != port->speed_active))
 				at++;
-			if (at == RD_CENSUS_RATES) {
+			if (!port->width_active || !port->speed_active || at == RD_CENSUS_RATES) {
 				ret->unknown++;
 				continue;
 			}
 			if (at == ret->n_rates)
-				ret->rates[ret->n_rates++] = (struct rd_fabric_rate){ .width = from->width_active,
-										      .speed = from->speed_active,
+				ret->rates[ret->n_rates++] = (struct rd_fabric_rate){ .width = port->width_active,
+										      .speed = port->speed_active,
 										      .example = i };
 			ret->rates[at].links++;
-			ret->rates[at].uplinks += fabric->nodes[from->node].kind == RD_NODE_SWITCH &&
+			ret->rates[at].uplinks += fabric->nodes[port->node].kind == RD_NODE_SWITCH &&
 						  fabric->nodes[peer->node].kind == RD_NODE_SWITCH;
 		}
 	}
@@ -433,7 +434,8 @@ bool rd_fabric_delta(const struct rd_fabric *fabric, const struct rd_fabric_port
 	if (before.bits != now.bits || now.v < before.v || rd_pma_saturated(&now))
 		return false;
 	*delta = now.v - before.v;
-	*seconds = (double)(port->read_ns - port->before_ns) / 1e9;
+	if (seconds)
+		*seconds = (double)(port->read_ns - port->before_ns) / 1e9;
 	return true;
 }
 
@@ -459,8 +461,7 @@ bool rd_fabric_wait_share(const struct rd_fabric *fabric, const struct rd_fabric
 	double seconds, octets, gbps = rd_fabric_link_gbps(port), share;
 	uint64_t ticks;
 
-	if (node->tick.known != RD_OK || gbps <= 0 ||
-	    !rd_fabric_delta(fabric, port, rd_pma_find_counter("PortXmitWait"), &ticks, &seconds))
+	if (node->tick.known != RD_OK || gbps <= 0 || !rd_fabric_delta(fabric, port, RD_C_XMIT_WAIT, &ticks, &seconds))
 		return false;
 	octets = node->tick.v + 1.0;
 	if (node->tick.v != TICK_OF_PORT)
@@ -523,18 +524,6 @@ int rd_routes_egress(const struct rd_routes *routes, size_t node, uint16_t lid)
 	if (table->top.known != RD_OK || !table->blocks || !table->blocks[block])
 		return RD_ROUTE_UNREAD;
 	return table->blocks[block][lid % RD_ROUTE_BLOCK];
-}
-
-size_t rd_fabric_port_of(const struct rd_fabric *fabric, size_t node, unsigned number)
-{
-	size_t first = fabric->nodes[node].first, end = fabric->nodes[node].end, at;
-
-	if (first == end || number < fabric->ports[first].number)
-		return RD_NONE;
-	at = first + number - fabric->ports[first].number;
-	if (at < end && fabric->ports[at].number == number)
-		return at;
-	return rd_fabric_find_port(fabric, fabric->nodes[node].guid, number);
 }
 
 /* ---- names, and what the discovery did not see */

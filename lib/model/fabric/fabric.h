@@ -132,8 +132,10 @@ enum rd_link_speed {
 
 const char *rd_link_speed_name(unsigned speed); /* "EDR"; NULL: unknown */
 unsigned rd_link_fastest(unsigned mask);	/* of a mask of 1 << enum rd_link_speed; RD_SPEED_UNKNOWN: empty */
-double rd_link_lane_gbps(unsigned speed);	/* signalling rate of a lane: 25.78125 for EDR; 0: unknown */
-double rd_link_data_gbps(unsigned speed);	/* data rate of a lane, without the line code: 25 for EDR; 0: unknown */
+/* The number, of 1 to `most`, of which `name` returns this text (NULL: none): a kind, a state or a speed; 0: none. */
+unsigned rd_fabric_number_of(const char *(*name)(unsigned), unsigned most, const char *text);
+double rd_link_lane_gbps(unsigned speed); /* signalling rate of a lane: 25.78125 for EDR; 0: unknown */
+double rd_link_data_gbps(unsigned speed); /* data rate of a lane, without the line code: 25 for EDR; 0: unknown */
 
 /* Statistics of a sweep, in MADs unless noted. */
 struct rd_sweep_stats {
@@ -280,6 +282,7 @@ enum rd_pma_index {
 	RD_C_VL_XMIT_TIME_CONG_0 = RD_C_SL_RCV_BECN_0 + 16,
 	RD_C_XMIT_DATA_SL_0 = RD_C_VL_XMIT_TIME_CONG_0 + 15,
 	RD_C_RCV_DATA_SL_0 = RD_C_XMIT_DATA_SL_0 + 16,
+	RD_PMA_COUNTERS = RD_C_RCV_DATA_SL_0 + 16,
 };
 
 /* An attribute of the performance management class, and its group for --subsets. */
@@ -289,12 +292,17 @@ struct rd_pma_attribute {
 	const char *subset; /* "counters" */
 };
 
-extern const struct rd_pma_counter rd_pma_counters[];
-extern const size_t rd_pma_n_counters;
+extern const struct rd_pma_counter rd_pma_counters[RD_PMA_COUNTERS];
 extern const struct rd_pma_attribute rd_pma_attributes[];
 extern const size_t rd_pma_n_attributes;
 
 #define RD_PMA_DEFAULT_SUBSETS "counters,extended,rcv-errors,xmit-discards"
+
+/* Whether it counts faults: errors, or packets that were discarded. */
+static inline bool rd_pma_is_fault(size_t counter)
+{
+	return rd_pma_counters[counter].kind == RD_PMA_ERROR || rd_pma_counters[counter].kind == RD_PMA_DROP;
+}
 
 /* Index of a counter by its name, an attribute by its number; RD_NONE. */
 size_t rd_pma_find_counter(const char *name);
@@ -318,7 +326,7 @@ bool rd_fabric_value(const struct rd_fabric *fabric, const struct rd_fabric_port
 /*
  * Increase between the two latest readings, and the time between them. False if unknown: read once only, read from fields of
  * different width, decreased (the counter was cleared), or at the maximum of the field, where all counters except 64-bit ones
- * stop.
+ * stop. `seconds` may be NULL.
  */
 bool rd_fabric_delta(const struct rd_fabric *fabric, const struct rd_fabric_port *port, size_t counter, uint64_t *delta,
 		     double *seconds);
@@ -433,9 +441,6 @@ uint8_t *rd_routes_block(struct rd_routes *routes, size_t node, size_t block);
 /* The entry of a switch for a LID: the egress port, 0 for the switch itself, RD_ROUTE_NONE also beyond the end of the table, or
  * RD_ROUTE_UNREAD. */
 int rd_routes_egress(const struct rd_routes *routes, size_t node, uint16_t lid);
-
-/* Index of a port by its number; RD_NONE. In constant time if the ports of the node are known without gaps. */
-size_t rd_fabric_port_of(const struct rd_fabric *fabric, size_t node, unsigned number);
 
 /* Whether the LID is one of the port: base LID to base LID + 2^LMC - 1. All ports of a switch have the LID of the switch. */
 static inline bool rd_port_has_lid(const struct rd_fabric_port *port, uint16_t lid)

@@ -221,11 +221,7 @@ void rd_facts_add(struct rd_facts *facts, enum rd_area area, const char *subject
 
 int rd_fact_compare(const struct rd_fact *a, const struct rd_fact *b)
 {
-	int r = (int)a->area - (int)b->area;
-
-	if (!r)
-		r = strverscmp(a->subject, b->subject);
-	return r ? r : strverscmp(a->field, b->field);
+	return RD_FIRST(RD_CMP(a->area, b->area), strverscmp(a->subject, b->subject), strverscmp(a->field, b->field));
 }
 
 static int compare(const void *a, const void *b)
@@ -235,8 +231,7 @@ static int compare(const void *a, const void *b)
 
 void rd_facts_sort(struct rd_facts *facts)
 {
-	if (facts->n > 0)
-		qsort(facts->v, facts->n, sizeof(*facts->v), compare);
+	rd_sort(facts->v, facts->n, sizeof(*facts->v), compare);
 }
 
 void rd_facts_deinit(struct rd_facts *facts)

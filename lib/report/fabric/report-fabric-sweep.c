@@ -199,14 +199,19 @@ static size_t count_nodes(const struct rd_fabric *fabric)
 	return n;
 }
 
-static void count_ports(const struct rd_fabric *fabric, size_t *queried, size_t *fresh, size_t *partial)
+struct rd_fabric_tally rd_fabric_count_ports(const struct rd_fabric *fabric)
 {
-	*queried = *fresh = *partial = 0;
+	struct rd_fabric_tally tally = { 0 };
+
 	for (size_t i = 0; i < fabric->n_ports; i++) {
-		*queried += fabric->ports[i].selected && fabric->ports[i].presence != RD_PORT_GONE;
-		*fresh += fabric->ports[i].fresh && !fabric->ports[i].error;
-		*partial += fabric->ports[i].fresh && fabric->ports[i].error;
+		const struct rd_fabric_port *port = &fabric->ports[i];
+
+		tally.selected += port->selected;
+		tally.queried += port->selected && port->presence != RD_PORT_GONE;
+		tally.fresh += port->fresh;
+		tally.partial += port->fresh && port->error;
 	}
+	return tally;
 }
 
 static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
@@ -217,10 +222,9 @@ static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
 					 (double)s->latency_p99_ns / 1e9, (double)s->latency_max_ns / 1e9,
 					 (size_t)s->latencies };
 	struct rd_section *section = rd_section_create("sweep", sweep_columns, RD_ARRAY_SIZE(sweep_columns));
-	size_t queried, fresh, partial;
+	struct rd_fabric_tally tally = rd_fabric_count_ports(fabric);
 	size_t ports = 0, nodes = 0;
 
-	count_ports(fabric, &queried, &fresh, &partial);
 	/* What the latest discovery did not see. */
 	for (size_t i = 0; i < fabric->n_ports; i++) {
 		const struct rd_fabric_port *port = &fabric->ports[i];
@@ -231,12 +235,12 @@ static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
 		else
 			ports += port->peer_unreached && port->presence != RD_PORT_GONE;
 	}
-	RD_ROW(section, RD_UINT(count_nodes(fabric)), RD_UINT(queried), RD_UINT(fresh), RD_UINT(partial),
-	       RD_UINT(s->sent), RD_UINT(s->received), RD_UINT(s->retries), RD_UINT(s->timeouts), RD_UINT(s->stray),
-	       RD_UINT(s->malformed), RD_UINT(s->refused), RD_UINT(s->skipped), RD_UINT(s->window),
-	       RD_UINT(s->per_lid_window), RD_DOUBLE((double)fabric->discovery_ns / 1e9), RD_UINT(fabric->walk.sent),
-	       RD_UINT(fabric->walk.retries), RD_UINT(fabric->walk.lost), RD_UINT(ports), RD_UINT(nodes),
-	       RD_DOUBLE((double)s->duration_ns / 1e9), RD_SUB(make_spread("per_mad", &mads)),
+	RD_ROW(section, RD_UINT(count_nodes(fabric)), RD_UINT(tally.queried), RD_UINT(tally.fresh - tally.partial),
+	       RD_UINT(tally.partial), RD_UINT(s->sent), RD_UINT(s->received), RD_UINT(s->retries),
+	       RD_UINT(s->timeouts), RD_UINT(s->stray), RD_UINT(s->malformed), RD_UINT(s->refused), RD_UINT(s->skipped),
+	       RD_UINT(s->window), RD_UINT(s->per_lid_window), RD_DOUBLE((double)fabric->discovery_ns / 1e9),
+	       RD_UINT(fabric->walk.sent), RD_UINT(fabric->walk.retries), RD_UINT(fabric->walk.lost), RD_UINT(ports),
+	       RD_UINT(nodes), RD_DOUBLE((double)s->duration_ns / 1e9), RD_SUB(make_spread("per_mad", &mads)),
 	       RD_SUB(make_spread("per_sweep", &shown->sweeps)), RD_UINT(shown->missed));
 	return section;
 }
@@ -335,12 +339,11 @@ static void add_nodes(struct rd_metrics *metrics, const struct rd_fabric *fabric
 static void add_counter(struct rd_metrics *metrics, const struct rd_fabric_shown *shown, size_t counter)
 {
 	const struct rd_fabric *fabric = shown->fabric;
-	enum rd_pma_kind kind = rd_pma_counters[counter].kind;
-	bool data = kind == RD_PMA_DATA;
+	bool data = rd_pma_counters[counter].kind == RD_PMA_DATA;
 	struct rd_metric *family = NULL;
 	char name[64];
 
-	if (shown->nonzero && kind != RD_PMA_ERROR && kind != RD_PMA_DROP)
+	if (shown->nonzero && !rd_pma_is_fault(counter))
 		return;
 	/* OpenMetrics names do not contain the type. */
 	snprintf(name, sizeof(name), "fabric_%s", rd_pma_counters[counter].name);
@@ -432,9 +435,7 @@ void rd_report_fabric_metrics(struct rd_report *report, const struct rd_fabric_s
 {
 	const struct rd_sweep_stats *s = &shown->fabric->sweep;
 	struct rd_metrics *m = &report->metrics;
-	size_t queried, fresh, partial;
 
-	count_ports(shown->fabric, &queried, &fresh, &partial);
 	for (size_t i = 0; i < shown->fabric->n_values; i++)
 		add_counter(m, shown, i);
 	add_ports(m, shown);
@@ -443,7 +444,7 @@ void rd_report_fabric_metrics(struct rd_report *report, const struct rd_fabric_s
 	rd_metric_uint(rd_metrics_family(m, "fabric_nodes", RD_METRIC_GAUGE, NULL, "Nodes discovered"),
 		       count_nodes(shown->fabric), NULL, 0);
 	rd_metric_uint(rd_metrics_family(m, "fabric_ports", RD_METRIC_GAUGE, NULL, "Ports whose counters are read"),
-		       queried, NULL, 0);
+		       rd_fabric_count_ports(shown->fabric).queried, NULL, 0);
 	rd_metric_uint(rd_metrics_family(m, "fabric_sweep_timeouts", RD_METRIC_GAUGE, NULL,
 					 "MADs without a response in the latest sweep, retries included"),
 		       s->timeouts, NULL, 0);

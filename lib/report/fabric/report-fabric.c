@@ -90,17 +90,13 @@ static struct rd_section *make_counters(const struct rd_fabric *fabric, const st
 
 	for (size_t i = 0; i < fabric->n_values; i++) {
 		struct rd_pma_value value;
-		uint64_t delta;
-		double seconds;
+		bool known;
 
 		if (!is_read(fabric, port, i) || (moved && port->fresh && port->before && !has_changed(port, i)))
 			continue;
-		if (deltas)
-			RD_ROW(section, RD_STR(rd_pma_counters[i].name),
-			       rd_fabric_delta(fabric, port, i, &delta, &seconds) ? RD_UINT(delta) : RD_UNKNOWN_CELL);
-		else
-			RD_ROW(section, RD_STR(rd_pma_counters[i].name),
-			       rd_fabric_value(fabric, port, i, &value) ? RD_UINT(value.v) : RD_UNKNOWN_CELL);
+		known = deltas ? rd_fabric_delta(fabric, port, i, &value.v, NULL) :
+				 rd_fabric_value(fabric, port, i, &value);
+		RD_ROW(section, RD_STR(rd_pma_counters[i].name), known ? RD_UINT(value.v) : RD_UNKNOWN_CELL);
 	}
 	return section;
 }
@@ -124,12 +120,10 @@ bool rd_fabric_errors_text(const struct rd_fabric *fabric, const struct rd_fabri
 	for (size_t i = 0; i < fabric->n_values; i++) {
 		struct rd_pma_value value;
 		uint64_t delta = 0;
-		double seconds;
 
-		if (!(rd_pma_counters[i].kind == RD_PMA_ERROR || rd_pma_counters[i].kind == RD_PMA_DROP) ||
-		    !rd_fabric_value(fabric, port, i, &value))
+		if (!rd_pma_is_fault(i) || !rd_fabric_value(fabric, port, i, &value))
 			continue;
-		known |= rd_fabric_delta(fabric, port, i, &delta, &seconds);
+		known |= rd_fabric_delta(fabric, port, i, &delta, NULL);
 		*ret_rise += delta;
 		if (value.v == 0)
 			continue;
@@ -166,16 +160,16 @@ static void add_rates(const struct rd_fabric *fabric, const struct rd_fabric_por
 		return;
 	if (port->before_ns && port->read_ns > port->before_ns)
 		rd_row_double(row, RD_FAB_INTERVAL, (double)(port->read_ns - port->before_ns) / 1e9);
-	if (rd_fabric_gbps(fabric, port, rd_pma_find_counter("PortXmitData"), &xmit)) {
+	if (rd_fabric_gbps(fabric, port, RD_C_XMIT_DATA, &xmit)) {
 		rd_row_double(row, RD_FAB_XMIT, xmit);
 		if (gbps > 0)
 			rd_row_double(row, RD_FAB_USE, xmit / gbps);
 	}
-	if (rd_fabric_gbps(fabric, port, rd_pma_find_counter("PortRcvData"), &rcv))
+	if (rd_fabric_gbps(fabric, port, RD_C_RCV_DATA, &rcv))
 		rd_row_double(row, RD_FAB_RCV, rcv);
 	if (rd_fabric_wait_share(fabric, port, &share))
 		rd_row_double(row, RD_FAB_WAIT, share);
-	if (rd_fabric_delta(fabric, port, rd_pma_find_counter("PortXmitWait"), &ticks, &seconds))
+	if (rd_fabric_delta(fabric, port, RD_C_XMIT_WAIT, &ticks, &seconds))
 		rd_row_double(row, RD_FAB_WAIT_TICKS, (double)ticks / seconds);
 }
 

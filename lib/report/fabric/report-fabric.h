@@ -60,6 +60,13 @@ struct rd_fabric_shown {
 	RD_FIELD(uint64_t) latches_dropped; /* of repeated sweeps: see struct rd_fabric_latches */
 };
 
+/* How many ports were read. */
+struct rd_fabric_tally {
+	size_t selected, queried; /* queried: of these, without those that are gone */
+	size_t fresh, partial;	  /* partial: of the fresh ones, those of which an attribute could not be read */
+};
+struct rd_fabric_tally rd_fabric_count_ports(const struct rd_fabric *fabric);
+
 /* Adds the section ports. Its rows are made from the network when they are read: store them (rd_section_store) to keep them beyond a
  * sweep. */
 void rd_report_fabric_ports(struct rd_report *report, const struct rd_fabric_shown *shown);
