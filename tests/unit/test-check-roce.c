@@ -47,7 +47,7 @@ static void add_nic(struct fixture *f, int n)
 	port->n_netdevs = 1;
 	assert_int_equal(rd_grow(&f->net.ifs, &f->net.cap_ifs, f->net.n_ifs + 1, sizeof(*f->net.ifs)), 0);
 	netif = &f->net.ifs[f->net.n_ifs++];
-	*netif = (struct rd_netif){ .ifindex = (unsigned)n + 2, .name = strdup(text), .rdma = true, .type = 1 };
+	*netif = (struct rd_netif){ .ifindex = (unsigned)n + 2, .name = strdup(text), .rdma = true };
 	netif->dcb.known = netif->dcb.pfc.known = netif->dcb.ets.known = RD_OK;
 	netif->dcb.pfc.enable = 1 << 3;
 	for (int i = 0; i < RD_PRIOS; i++)
@@ -272,9 +272,8 @@ static struct rd_devlink *add_devlink(struct fixture *f)
 {
 	f->net.devlinks = calloc(1, sizeof(*f->net.devlinks));
 	f->net.n_devlinks = 1;
-	f->net.devlinks[0] = (struct rd_devlink){
-		.bus = strdup("pci"), .dev = strdup("0000:01:00.0"), .info_known = RD_OK, .health_known = RD_OK
-	};
+	f->net.devlinks[0] =
+		(struct rd_devlink){ .bus = strdup("pci"), .dev = strdup("0000:01:00.0"), .health_known = RD_OK };
 	return &f->net.devlinks[0];
 }
 
@@ -284,7 +283,7 @@ static void add_reporter(struct fixture *f, bool healthy)
 
 	devlink->reporters = calloc(1, sizeof(*devlink->reporters));
 	devlink->n_reporters = 1;
-	devlink->reporters[0] = (struct rd_reporter){ .name = strdup("fw_fatal"), .port = -1, .healthy = healthy };
+	devlink->reporters[0] = (struct rd_reporter){ .name = strdup("fw_fatal"), .healthy = healthy };
 }
 
 static void add_firmware(struct fixture *f, const char *stored)
@@ -311,7 +310,7 @@ static void bound_queue(struct fixture *f)
 {
 	rd_host_add_gpu(&f->host)->pci = 0;
 	for (size_t i = 0; i < f->net.n_ifs; i++) {
-		f->net.ifs[i].queues = (struct rd_queues){ .known = RD_OK, .n_rx = 8, .n_dmabuf = 1 };
+		f->net.ifs[i].queues = (struct rd_queues){ .known = RD_OK, .n_dmabuf = 1 };
 		RD_SET(f->net.ifs[i].eth.data_split, 1);
 	}
 }

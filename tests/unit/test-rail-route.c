@@ -26,7 +26,7 @@ static void rail_init(struct rail *rail)
 	struct rd_port *port;
 
 	*rail = (struct rail){
-		.netif = { .ifindex = 2, .name = (char *)"eth0", .rdma = true, .type = 1 },
+		.netif = { .ifindex = 2, .name = (char *)"eth0", .rdma = true },
 		.addr = { .ifindex = 2, .addr = { .raw = { 10, 0, 1, 1 }, .prefix = 24 } },
 		.policy = { .table = 101, .source = { 10, 0, 1, 1 }, .source_len = 32 },
 		.routes = { { .table = 101, .ifindex = 9, .type = 1 },

@@ -9,7 +9,6 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "collect/shared/nlattr.h"
 #include "source/shared/netlink.h"
 
@@ -26,7 +25,6 @@ static void read_pfc(const struct nlattr *attr, struct rd_dcb *dcb)
 	if (!rd_nla_bytes(attr, &pfc, sizeof(pfc)))
 		return;
 	dcb->pfc.known = RD_OK;
-	dcb->pfc.cap = pfc.pfc_cap;
 	dcb->pfc.enable = pfc.pfc_en;
 	for (int i = 0; i < RD_PRIOS; i++) {
 		dcb->pfc.requests[i] = pfc.requests[i];
@@ -42,8 +40,6 @@ static void read_ets(const struct nlattr *attr, struct rd_dcb *dcb)
 		return;
 	dcb->ets.known = RD_OK;
 	memcpy(dcb->ets.prio_tc, ets.prio_tc, sizeof(dcb->ets.prio_tc));
-	memcpy(dcb->ets.tx_bw, ets.tc_tx_bw, sizeof(dcb->ets.tx_bw));
-	memcpy(dcb->ets.tsa, ets.tc_tsa, sizeof(dcb->ets.tsa));
 }
 
 /* Only the DSCP entries of the application table matter for RoCE v2. An empty table is known to be empty. */
@@ -79,7 +75,7 @@ static void read_trust(const struct nlattr *table, struct rd_dcb *dcb)
 
 static int take_dcb(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
-	static const uint8_t policy[] = { [DCB_ATTR_IEEE] = MNL_TYPE_NESTED, [DCB_ATTR_DCBX] = MNL_TYPE_U8 };
+	static const uint8_t policy[] = { [DCB_ATTR_IEEE] = MNL_TYPE_NESTED };
 	static const uint8_t ieee_policy[] = {
 		[DCB_ATTR_IEEE_ETS] = MNL_TYPE_BINARY,
 		[DCB_ATTR_IEEE_PFC] = MNL_TYPE_BINARY,
@@ -96,8 +92,6 @@ static int take_dcb(void *arg, uint16_t type, const uint8_t *body, size_t size)
 	if (info.cmd != DCB_CMD_IEEE_GET)
 		return 0;
 	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
-	if (table[DCB_ATTR_DCBX])
-		RD_SET(dcb->dcbx, mnl_attr_get_u8(table[DCB_ATTR_DCBX]));
 	rd_nla_nested(table[DCB_ATTR_IEEE], ieee_policy, RD_ARRAY_SIZE(ieee_policy), ieee);
 	read_ets(ieee[DCB_ATTR_IEEE_ETS], dcb);
 	read_pfc(ieee[DCB_ATTR_IEEE_PFC], dcb);
@@ -125,9 +119,6 @@ void rd_collect_dcb(const struct rd_sysfs *fs, const char *netdev, struct rd_dcb
 /* ethtool settings and receive queues of an interface, from generic netlink. */
 
 /* Not in the headers this is built with. */
-enum { ATTR_RINGS_HDS_THRESH = 17, ATTR_RINGS_HDS_THRESH_MAX = 18 }; /* Linux 6.15 */
-enum { ATTR_LINKSTATE_DOWN_COUNT = 7 };				     /* Linux 6.4 */
-enum { ATTR_RSS_CONTEXT = 2 };					     /* Linux 6.3 */
 enum { ATTR_QUEUE_IFINDEX = 2, ATTR_QUEUE_TYPE = 3, ATTR_QUEUE_DMABUF = 5, ATTR_QUEUE_IO_URING = 6 };
 enum { QUEUE_TYPE_RX = 0 };
 
@@ -140,15 +131,12 @@ enum { QUEUE_TYPE_RX = 0 };
 
 static int take_pause(void *arg, uint8_t command, const void *attrs, size_t size)
 {
-	static const uint8_t policy[] = {
-		[ETHTOOL_A_PAUSE_AUTONEG] = MNL_TYPE_U8, [ETHTOOL_A_PAUSE_RX] = MNL_TYPE_U8, [ETHTOOL_A_PAUSE_TX] = MNL_TYPE_U8
-	};
+	static const uint8_t policy[] = { [ETHTOOL_A_PAUSE_RX] = MNL_TYPE_U8, [ETHTOOL_A_PAUSE_TX] = MNL_TYPE_U8 };
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
 	struct rd_ethstate *eth = arg;
 
 	(void)command;
 	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
-	SET_UINT(eth->pause_autoneg, table[ETHTOOL_A_PAUSE_AUTONEG]);
 	SET_UINT(eth->pause_rx, table[ETHTOOL_A_PAUSE_RX]);
 	SET_UINT(eth->pause_tx, table[ETHTOOL_A_PAUSE_TX]);
 	return 0;
@@ -157,13 +145,7 @@ static int take_pause(void *arg, uint8_t command, const void *attrs, size_t size
 static int take_rings(void *arg, uint8_t command, const void *attrs, size_t size)
 {
 	static const uint8_t policy[] = {
-		[ETHTOOL_A_RINGS_RX_MAX] = MNL_TYPE_U32,
-		[ETHTOOL_A_RINGS_TX_MAX] = MNL_TYPE_U32,
-		[ETHTOOL_A_RINGS_RX] = MNL_TYPE_U32,
-		[ETHTOOL_A_RINGS_TX] = MNL_TYPE_U32,
-		[ETHTOOL_A_RINGS_TCP_DATA_SPLIT] = MNL_TYPE_U8,
-		[ATTR_RINGS_HDS_THRESH] = MNL_TYPE_U32,
-		[ATTR_RINGS_HDS_THRESH_MAX] = MNL_TYPE_U32,
+		[ETHTOOL_A_RINGS_RX] = MNL_TYPE_U32, [ETHTOOL_A_RINGS_TCP_DATA_SPLIT] = MNL_TYPE_U8
 	};
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
 	struct rd_ethstate *eth = arg;
@@ -171,27 +153,7 @@ static int take_rings(void *arg, uint8_t command, const void *attrs, size_t size
 	(void)command;
 	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
 	SET_UINT(eth->rx_ring, table[ETHTOOL_A_RINGS_RX]);
-	SET_UINT(eth->rx_ring_max, table[ETHTOOL_A_RINGS_RX_MAX]);
-	SET_UINT(eth->tx_ring, table[ETHTOOL_A_RINGS_TX]);
-	SET_UINT(eth->tx_ring_max, table[ETHTOOL_A_RINGS_TX_MAX]);
 	SET_UINT(eth->data_split, table[ETHTOOL_A_RINGS_TCP_DATA_SPLIT]);
-	SET_UINT(eth->hds_thresh, table[ATTR_RINGS_HDS_THRESH]);
-	SET_UINT(eth->hds_thresh_max, table[ATTR_RINGS_HDS_THRESH_MAX]);
-	return 0;
-}
-
-static int take_channels(void *arg, uint8_t command, const void *attrs, size_t size)
-{
-	static const uint8_t policy[] = {
-		[ETHTOOL_A_CHANNELS_COMBINED_MAX] = MNL_TYPE_U32, [ETHTOOL_A_CHANNELS_COMBINED_COUNT] = MNL_TYPE_U32
-	};
-	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
-	struct rd_ethstate *eth = arg;
-
-	(void)command;
-	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
-	SET_UINT(eth->channels, table[ETHTOOL_A_CHANNELS_COMBINED_COUNT]);
-	SET_UINT(eth->channels_max, table[ETHTOOL_A_CHANNELS_COMBINED_MAX]);
 	return 0;
 }
 
@@ -233,78 +195,6 @@ static int take_features(void *arg, uint8_t command, const void *attrs, size_t s
 	return 0;
 }
 
-static int take_linkmodes(void *arg, uint8_t command, const void *attrs, size_t size)
-{
-	static const uint8_t policy[] = { [ETHTOOL_A_LINKMODES_SPEED] = MNL_TYPE_U32 };
-	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
-	struct rd_ethstate *eth = arg;
-
-	(void)command;
-	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
-	SET_UINT(eth->speed_mbps, table[ETHTOOL_A_LINKMODES_SPEED]);
-	if (eth->speed_mbps.v == UINT32_MAX) /* SPEED_UNKNOWN */
-		eth->speed_mbps.known = RD_ABSENT;
-	return 0;
-}
-
-static int take_linkstate(void *arg, uint8_t command, const void *attrs, size_t size)
-{
-	static const uint8_t policy[] = { [ETHTOOL_A_LINKSTATE_LINK] = MNL_TYPE_U8,
-					  [ETHTOOL_A_LINKSTATE_EXT_STATE] = MNL_TYPE_U8,
-					  [ATTR_LINKSTATE_DOWN_COUNT] = MNL_TYPE_U32 };
-	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
-	struct rd_ethstate *eth = arg;
-
-	(void)command;
-	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
-	SET_UINT(eth->link, table[ETHTOOL_A_LINKSTATE_LINK]);
-	SET_UINT(eth->ext_state, table[ETHTOOL_A_LINKSTATE_EXT_STATE]);
-	SET_UINT(eth->down_count, table[ATTR_LINKSTATE_DOWN_COUNT]);
-	return 0;
-}
-
-/* The active FEC mode is reported as the bit number of a link mode. */
-static int take_fec(void *arg, uint8_t command, const void *attrs, size_t size)
-{
-	static const uint8_t policy[] = { [ETHTOOL_A_FEC_ACTIVE] = MNL_TYPE_U32 };
-	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
-	struct rd_ethstate *eth = arg;
-	const char *name = NULL;
-
-	(void)command;
-	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
-	switch (table[ETHTOOL_A_FEC_ACTIVE] ? mnl_attr_get_u32(table[ETHTOOL_A_FEC_ACTIVE]) : 0) {
-	case ETHTOOL_LINK_MODE_FEC_NONE_BIT:
-		name = "None";
-		break;
-	case ETHTOOL_LINK_MODE_FEC_RS_BIT:
-		name = "RS";
-		break;
-	case ETHTOOL_LINK_MODE_FEC_BASER_BIT:
-		name = "BaseR";
-		break;
-	case ETHTOOL_LINK_MODE_FEC_LLRS_BIT:
-		name = "LLRS";
-		break;
-	}
-	free(eth->fec);
-	eth->fec = rd_dup_if(name);
-	return 0;
-}
-
-static int take_rss(void *arg, uint8_t command, const void *attrs, size_t size)
-{
-	static const uint8_t policy[] = { [ATTR_RSS_CONTEXT] = MNL_TYPE_U32 };
-	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
-	struct rd_ethstate *eth = arg;
-
-	(void)command;
-	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
-	if (table[ATTR_RSS_CONTEXT])
-		eth->rss_contexts.v++;
-	return 0;
-}
-
 static int take_queue(void *arg, uint8_t command, const void *attrs, size_t size)
 {
 	static const uint8_t policy[] = {
@@ -317,12 +207,12 @@ static int take_queue(void *arg, uint8_t command, const void *attrs, size_t size
 	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
 	if (!table[ATTR_QUEUE_TYPE] || mnl_attr_get_u32(table[ATTR_QUEUE_TYPE]) != QUEUE_TYPE_RX)
 		return 0;
-	queues->n_rx++;
 	queues->n_dmabuf += table[ATTR_QUEUE_DMABUF] != NULL;
 	queues->n_io_uring += table[ATTR_QUEUE_IO_URING] != NULL;
 	return 0;
 }
 
+/* RSS contexts are only recorded. */
 static void read_rss(struct rd_source *src, uint16_t family, struct rd_netif *netif)
 {
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
@@ -335,10 +225,7 @@ static void read_rss(struct rd_source *src, uint16_t family, struct rd_netif *ne
 	    !mnl_attr_put_u32_check(&request.head, sizeof(request.data), ETHTOOL_A_HEADER_DEV_INDEX, netif->ifindex))
 		return;
 	mnl_attr_nest_end(&request.head, nest);
-	if (rd_genl_query(src, &request, &reply, NULL) < 0)
-		return;
-	RD_SET(netif->eth.rss_contexts, 0);
-	rd_genl_each(&reply, take_rss, &netif->eth);
+	rd_genl_query(src, &request, &reply, NULL);
 }
 
 static void read_queues(struct rd_source *src, uint16_t family, struct rd_netif *netif)
@@ -356,24 +243,26 @@ static void read_queues(struct rd_source *src, uint16_t family, struct rd_netif 
 
 void rd_collect_ethstate(const struct rd_sysfs *fs, const struct rd_ethfamilies *families, struct rd_netif *netif)
 {
+	/* Replies to the others are only recorded, in bundles. */
 	static const struct {
 		uint8_t command;
 		rd_genl_fn *take;
 	} queries[] = {
 		{ ETHTOOL_MSG_PAUSE_GET, take_pause },
 		{ ETHTOOL_MSG_RINGS_GET, take_rings },
-		{ ETHTOOL_MSG_CHANNELS_GET, take_channels },
+		{ ETHTOOL_MSG_CHANNELS_GET },
 		{ ETHTOOL_MSG_FEATURES_GET, take_features },
-		{ ETHTOOL_MSG_LINKMODES_GET, take_linkmodes },
-		{ ETHTOOL_MSG_LINKSTATE_GET, take_linkstate },
-		{ ETHTOOL_MSG_FEC_GET, take_fec },
+		{ ETHTOOL_MSG_LINKMODES_GET },
+		{ ETHTOOL_MSG_LINKSTATE_GET },
+		{ ETHTOOL_MSG_FEC_GET },
 	};
 
 	for (size_t i = 0; families->ethtool && i < RD_ARRAY_SIZE(queries); i++) {
 		_cleanup_bytes_ struct rd_bytes reply = { 0 };
 
 		if (rd_ethtool_query(fs->src, families->ethtool, queries[i].command, netif->name, false, 0, &reply,
-				     NULL) == 0)
+				     NULL) == 0 &&
+		    queries[i].take)
 			rd_genl_each(&reply, queries[i].take, &netif->eth);
 	}
 	if (families->ethtool)

@@ -245,9 +245,9 @@ static void add_version(struct rd_devlink *devlink, enum rd_fwver_kind kind, con
 
 static int take_info(void *arg, uint8_t command, const void *attrs, size_t size)
 {
-	static const uint8_t policy[] = { [DEVLINK_ATTR_BUS_NAME] = MNL_TYPE_NUL_STRING,
-					  [DEVLINK_ATTR_DEV_NAME] = MNL_TYPE_NUL_STRING,
-					  [DEVLINK_ATTR_INFO_DRIVER_NAME] = MNL_TYPE_NUL_STRING };
+	static const uint8_t policy[] = {
+		[DEVLINK_ATTR_BUS_NAME] = MNL_TYPE_NUL_STRING, [DEVLINK_ATTR_DEV_NAME] = MNL_TYPE_NUL_STRING
+	};
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)], *attr = NULL;
 	struct rd_devlink *devlink;
 
@@ -257,13 +257,8 @@ static int take_info(void *arg, uint8_t command, const void *attrs, size_t size)
 	devlink = device_of(arg, table[DEVLINK_ATTR_BUS_NAME], table[DEVLINK_ATTR_DEV_NAME]);
 	if (!devlink)
 		return 0;
-	devlink->info_known = RD_OK;
-	if (!devlink->driver)
-		devlink->driver = rd_nla_text(table[DEVLINK_ATTR_INFO_DRIVER_NAME]);
 	while (rd_nla_next(attrs, size, &attr)) {
-		if (mnl_attr_get_type(attr) == DEVLINK_ATTR_INFO_VERSION_FIXED)
-			add_version(devlink, RD_FWVER_FIXED, attr);
-		else if (mnl_attr_get_type(attr) == DEVLINK_ATTR_INFO_VERSION_RUNNING)
+		if (mnl_attr_get_type(attr) == DEVLINK_ATTR_INFO_VERSION_RUNNING)
 			add_version(devlink, RD_FWVER_RUNNING, attr);
 		else if (mnl_attr_get_type(attr) == DEVLINK_ATTR_INFO_VERSION_STORED)
 			add_version(devlink, RD_FWVER_STORED, attr);
@@ -275,14 +270,13 @@ static int take_reporter(void *arg, uint8_t command, const void *attrs, size_t s
 {
 	static const uint8_t policy[] = { [DEVLINK_ATTR_BUS_NAME] = MNL_TYPE_NUL_STRING,
 					  [DEVLINK_ATTR_DEV_NAME] = MNL_TYPE_NUL_STRING,
-					  [DEVLINK_ATTR_PORT_INDEX] = MNL_TYPE_U32,
 					  [DEVLINK_ATTR_HEALTH_REPORTER] = MNL_TYPE_NESTED };
 	static const uint8_t inner_policy[] = { [DEVLINK_ATTR_HEALTH_REPORTER_NAME] = MNL_TYPE_NUL_STRING,
 						[DEVLINK_ATTR_HEALTH_REPORTER_STATE] = MNL_TYPE_U8,
 						[DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT] = MNL_TYPE_U64,
 						[DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT] = MNL_TYPE_U64 };
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)], *inner[RD_ARRAY_SIZE(inner_policy)];
-	struct rd_reporter reporter = { .port = -1 };
+	struct rd_reporter reporter = { 0 };
 	struct rd_devlink *devlink;
 
 	if (command != DEVLINK_CMD_HEALTH_REPORTER_GET)
@@ -300,8 +294,6 @@ static int take_reporter(void *arg, uint8_t command, const void *attrs, size_t s
 	reporter.healthy = mnl_attr_get_u8(inner[DEVLINK_ATTR_HEALTH_REPORTER_STATE]) == STATE_HEALTHY;
 	rd_nla_uint(inner[DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT], &reporter.errors);
 	rd_nla_uint(inner[DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT], &reporter.recoveries);
-	if (table[DEVLINK_ATTR_PORT_INDEX])
-		reporter.port = (int)(mnl_attr_get_u32(table[DEVLINK_ATTR_PORT_INDEX]) & INT32_MAX);
 	reporter.name = rd_nla_text(inner[DEVLINK_ATTR_HEALTH_REPORTER_NAME]);
 	*RD_ADD(devlink->reporters, devlink->n_reporters, devlink->cap_reporters) = reporter;
 	return 0;
@@ -410,11 +402,8 @@ void rd_collect_netstate(struct rd_source *src, const struct rd_host *host, stru
 	rd_collect_firewall(&fs, net);
 	rd_collect_devlink(&fs, net);
 	if (host->n_ports > 0 && net->n_ifs > 0) {
-		struct rd_ethfamilies *ret = &families;
-
-		*ret = (struct rd_ethfamilies){ 0 };
-		rd_genl_family(fs.src, ETHTOOL_GENL_NAME, &ret->ethtool, NULL);
-		rd_genl_family(fs.src, "netdev", &ret->netdev, NULL);
+		rd_genl_family(fs.src, ETHTOOL_GENL_NAME, &families.ethtool, NULL);
+		rd_genl_family(fs.src, "netdev", &families.netdev, NULL);
 	}
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];

@@ -269,11 +269,9 @@ static int take_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	static const uint8_t policy[] = {
 		[IFLA_IFNAME] = MNL_TYPE_NUL_STRING,
-		[IFLA_MTU] = MNL_TYPE_U32,
 		[IFLA_LINK] = MNL_TYPE_U32,
 		[IFLA_MASTER] = MNL_TYPE_U32,
 		[IFLA_LINKINFO] = MNL_TYPE_NESTED,
-		[IFLA_CARRIER_UP_COUNT] = MNL_TYPE_U32,
 		[IFLA_CARRIER_DOWN_COUNT] = MNL_TYPE_U32,
 		[IFLA_LINK_NETNSID] = MNL_TYPE_U32,
 	};
@@ -289,17 +287,12 @@ static int take_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
 	if (!table[IFLA_IFNAME] || info.ifi_index <= 0)
 		return 0;
 	netif = RD_ADD(net->ifs, net->n_ifs, net->cap_ifs);
-	*netif = (struct rd_netif){
-		.ifindex = (unsigned)info.ifi_index, .flags = info.ifi_flags, .type = info.ifi_type, .vlan = -1
-	};
+	*netif = (struct rd_netif){ .ifindex = (unsigned)info.ifi_index, .flags = info.ifi_flags, .vlan = -1 };
 	netif->name = rd_nla_text(table[IFLA_IFNAME]);
-	netif->mtu = u32_of(table[IFLA_MTU]);
 	netif->master = u32_of(table[IFLA_MASTER]);
 	/* With IFLA_LINK_NETNSID the index is of a different network namespace. */
 	if (!table[IFLA_LINK_NETNSID])
 		netif->lower = u32_of(table[IFLA_LINK]);
-	if (table[IFLA_CARRIER_UP_COUNT])
-		RD_SET(netif->carrier_up, u32_of(table[IFLA_CARRIER_UP_COUNT]));
 	if (table[IFLA_CARRIER_DOWN_COUNT])
 		RD_SET(netif->carrier_down, u32_of(table[IFLA_CARRIER_DOWN_COUNT]));
 	if (table[IFLA_LINKINFO])
@@ -464,10 +457,7 @@ void rd_collect_route(const struct rd_sysfs *fs, const struct rd_route_query *qu
 
 static int take_policy(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
-	static const uint8_t policy[] = {
-		[FRA_SRC] = MNL_TYPE_BINARY,	     [FRA_IIFNAME] = MNL_TYPE_NUL_STRING, [FRA_PRIORITY] = MNL_TYPE_U32,
-		[FRA_OIFNAME] = MNL_TYPE_NUL_STRING, [FRA_TABLE] = MNL_TYPE_U32,
-	};
+	static const uint8_t policy[] = { [FRA_SRC] = MNL_TYPE_BINARY, [FRA_TABLE] = MNL_TYPE_U32 };
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
 	struct rd_netstate *net = arg;
 	struct fib_rule_hdr info;
@@ -485,9 +475,6 @@ static int take_policy(void *arg, uint16_t type, const uint8_t *body, size_t siz
 	*rule = (struct rd_policy){ .v6 = info.family == AF_INET6, .table = info.table };
 	if (table[FRA_TABLE])
 		rule->table = u32_of(table[FRA_TABLE]);
-	rule->priority = u32_of(table[FRA_PRIORITY]);
-	rule->iif = rd_nla_text(table[FRA_IIFNAME]);
-	rule->oif = rd_nla_text(table[FRA_OIFNAME]);
 	if (info.src_len <= 8 * wanted && rd_nla_bytes(table[FRA_SRC], rule->source, wanted))
 		rule->source_len = info.src_len;
 	return 0;

@@ -8,16 +8,14 @@
 void rd_netstate_deinit(struct rd_netstate *net)
 {
 	for (size_t i = 0; i < net->n_ifs; i++)
-		RD_FREE(net->ifs[i].name, net->ifs[i].kind, net->ifs[i].eth.fec);
-	for (size_t i = 0; i < net->n_policies; i++)
-		RD_FREE(net->policies[i].iif, net->policies[i].oif);
+		RD_FREE(net->ifs[i].name, net->ifs[i].kind);
 	for (size_t i = 0; i < net->n_devlinks; i++) {
 		for (size_t j = 0; j < net->devlinks[i].n_versions; j++)
 			RD_FREE(net->devlinks[i].versions[j].name, net->devlinks[i].versions[j].value);
 		for (size_t j = 0; j < net->devlinks[i].n_reporters; j++)
 			free(net->devlinks[i].reporters[j].name);
 		RD_FREE(net->devlinks[i].versions, net->devlinks[i].reporters, net->devlinks[i].bus,
-			net->devlinks[i].dev, net->devlinks[i].driver);
+			net->devlinks[i].dev);
 	}
 	RD_FREE(net->ifs, net->addrs, net->routes, net->policies, net->neighs, net->devlinks);
 	*net = (struct rd_netstate){ 0 };

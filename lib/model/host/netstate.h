@@ -15,18 +15,14 @@
 /* Data Center Bridging, operational values (IEEE 802.1Qaz). known: RD_ABSENT if the driver does not support it. */
 struct rd_dcb {
 	enum rd_known known;
-	RD_FIELD(uint8_t) dcbx; /* DCB_CAP_DCBX_*: managed by host or firmware, IEEE or CEE */
 	struct {
 		enum rd_known known;
-		uint8_t cap;	/* number of classes that support PFC */
 		uint8_t enable; /* bit per priority */
 		uint64_t requests[RD_PRIOS], indications[RD_PRIOS];
 	} pfc;
 	struct {
 		enum rd_known known;
 		uint8_t prio_tc[RD_PRIOS]; /* class of a priority */
-		uint8_t tx_bw[RD_PRIOS];   /* percent, of classes under ETS */
-		uint8_t tsa[RD_PRIOS];	   /* IEEE_8021QAZ_TSA_*: 0 strict, 1 credit-based, 2 ETS */
 	} ets;
 	RD_FIELD(uint64_t) dscp_prio_set; /* bit per DSCP value that is mapped to a priority */
 	uint8_t dscp_prio[64];
@@ -38,38 +34,27 @@ struct rd_dcb {
 
 /* ethtool netlink. RD_ABSENT: not supported by the driver. */
 struct rd_ethstate {
-	RD_FIELD(bool) pause_rx, pause_tx, pause_autoneg;
-	RD_FIELD(uint32_t) rx_ring, rx_ring_max, tx_ring, tx_ring_max;
-	RD_FIELD(uint8_t) data_split;		       /* header split: 1: disabled, 2: enabled */
-	RD_FIELD(uint32_t) hds_thresh, hds_thresh_max; /* header split threshold, bytes */
-	RD_FIELD(uint32_t) channels, channels_max;     /* combined */
-	RD_FIELD(bool) ntuple, ntuple_able;	       /* flow steering; able: can be enabled */
-	RD_FIELD(uint32_t) speed_mbps;
-	RD_FIELD(bool) link;
-	RD_FIELD(uint8_t) ext_state;	 /* ETHTOOL_LINK_EXT_STATE_*: why there is no link */
-	RD_FIELD(uint32_t) down_count;	 /* link losses counted by the device */
-	char *fec;			 /* "RS", "BaseR", "None" … */
-	RD_FIELD(uint32_t) rss_contexts; /* besides the main one; only on kernels that list them */
+	RD_FIELD(bool) pause_rx, pause_tx;
+	RD_FIELD(uint32_t) rx_ring;
+	RD_FIELD(uint8_t) data_split;	    /* header split: 1: disabled, 2: enabled */
+	RD_FIELD(bool) ntuple, ntuple_able; /* flow steering; able: can be enabled */
 };
 
 /* Receive queues, from the netdev family of generic netlink. */
 struct rd_queues {
 	enum rd_known known;
-	unsigned n_rx, n_dmabuf,
-		n_io_uring; /* n_dmabuf: bound to device memory; n_io_uring: to io_uring zero-copy receive */
+	unsigned n_dmabuf, n_io_uring; /* bound to device memory; to io_uring zero-copy receive */
 };
 
 struct rd_netif {
 	unsigned ifindex;
 	char *name;
-	char *kind;	/* "bond", "vlan", "veth" …; NULL: none, as hardware */
-	unsigned flags; /* IFF_* */
-	unsigned type;	/* ARPHRD_* */
-	unsigned mtu;
-	unsigned master, lower; /* ifindex of the bond, bridge or VRF above, of the interface below; 0: none */
-	int vlan;		/* -1: none */
-	bool rdma;		/* on an RDMA port, or above an interface that is */
-	RD_FIELD(uint32_t) carrier_up, carrier_down; /* number of changes since creation */
+	char *kind;			 /* "bond", "vlan", "veth" …; NULL: none, as hardware */
+	unsigned flags;			 /* IFF_* */
+	unsigned master, lower;		 /* ifindex of the bond, bridge or VRF above, of the interface below; 0: none */
+	int vlan;			 /* -1: none */
+	bool rdma;			 /* on an RDMA port, or above an interface that is */
+	RD_FIELD(uint32_t) carrier_down; /* number of losses since creation */
 	RD_FIELD(int)
 	rp_filter, arp_ignore, arp_announce, arp_filter; /* the effective value: the larger of its own and all's */
 	/* Of interfaces on RDMA ports only: */
@@ -99,8 +84,7 @@ struct rd_route {
 
 struct rd_policy { /* ip rule */
 	bool v6;
-	unsigned table, priority;
-	char *iif, *oif;
+	unsigned table;
 	uint8_t source[16];
 	unsigned source_len;
 };
@@ -120,21 +104,19 @@ struct rd_neigh {
 };
 
 struct rd_fwver {
-	enum rd_fwver_kind { RD_FWVER_FIXED, RD_FWVER_RUNNING, RD_FWVER_STORED } kind;
+	enum rd_fwver_kind { RD_FWVER_RUNNING, RD_FWVER_STORED } kind;
 	char *name, *value; /* "fw.version", "28.39.1002" */
 };
 
 struct rd_reporter {
 	char *name; /* "fw_fatal", "tx" … */
-	int port;   /* -1: of the device */
 	bool healthy;
 	uint64_t errors, recoveries;
 };
 
 struct rd_devlink {
 	char *bus, *dev; /* "pci", "0000:1b:00.0" */
-	char *driver;
-	enum rd_known info_known, health_known;
+	enum rd_known health_known;
 	struct rd_fwver *versions;
 	size_t n_versions, cap_versions;
 	struct rd_reporter *reporters;
