@@ -11,7 +11,7 @@
 #include "check/shared/check.h"
 #include "cmd/datafile.h"
 #include "cmd/privileges.h"
-#include "collect/rdma/nldev.h"
+#include "collect/rdma/rdma.h"
 #include "report/shared/report-field.h"
 
 struct complete_state {

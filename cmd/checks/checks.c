@@ -14,9 +14,8 @@
 #include "collect/host/host.h"
 #include "collect/kernel/kernel.h"
 #include "collect/net/netstate.h"
-#include "collect/rdma/nldev.h"
+#include "collect/rdma/rdma.h"
 #include "diagnose/findings/findings.h"
-#include "report/host/report-check.h"
 
 #define WHAT (RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB)
 

@@ -6,16 +6,10 @@
 #include "base/stall.h"
 #include "check/shared/check.h"
 #include "cmd/cmd.h"
-#include "model/host/klog.h"
-#include "model/host/netstate.h"
 #include "model/host/profile.h"
-#include "model/host/selection.h"
-#include "model/host/symmetry.h"
 #include "model/host/system.h"
 #include "model/nicmap/nicmap.h"
 #include "model/rdma/qp-view.h"
-#include "model/rdma/qp.h"
-#include "model/shared/finding.h"
 #include "report/host/report-check.h"
 
 struct checks {

@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "base/memory.h"
-#include "check/shared/check.h"
 #include "checks.h"
 #include "cmd/counters/counters.h"
 #include "cmd/datafile.h"

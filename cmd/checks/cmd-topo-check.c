@@ -8,7 +8,6 @@
 #include "checks.h"
 #include "cmd/opts.h"
 #include "cmd/repeat.h"
-#include "report/host/report-check.h"
 #include "report/shared/finding.h"
 #include "source/opener/new-file.h"
 #include "view/view.h"

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "collect/rdma/nldev.h"
+#include "collect/rdma/rdma.h"
 #include "report/shared/finding.h"
 #include "view/view.h"
 

@@ -16,7 +16,6 @@
 #include "collect/net/netstate.h"
 #include "collect/snapshot/snapshot.h"
 #include "diagnose/findings/findings.h"
-#include "model/nicmap/nicmap.h"
 #include "nicmap.h"
 #include "report/nicmap/report-nicmap.h"
 #include "report/shared/finding.h"

@@ -4,7 +4,6 @@
 #define RD_CMD_NICMAP_H
 
 #include "cmd/repeat.h"
-#include "model/host/selection.h"
 #include "model/host/system.h"
 #include "model/nicmap/nicmap.h"
 

@@ -10,7 +10,7 @@
 #include "base/siphash.h"
 #include "cmd/bundles/bundles.h"
 #include "collect/host/host.h"
-#include "collect/rdma/nldev.h"
+#include "collect/rdma/rdma.h"
 #include "qp.h"
 #include "report/qp/report-qp.h"
 #include "report/shared/finding.h"

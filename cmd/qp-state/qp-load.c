@@ -13,9 +13,7 @@
 #include "cmd/trace-errno/trace.h"
 #include "collect/kernel/kernel.h"
 #include "collect/net/netstate.h"
-#include "collect/rdma/nldev.h"
-#include "collect/rdma/procs.h"
-#include "collect/rdma/qp-ports.h"
+#include "collect/rdma/rdma.h"
 #include "qp.h"
 #include "trace/select/select.h"
 

@@ -11,7 +11,7 @@
 
 #include "cmd/trace-errno/qp-recorder.h"
 #include "cmd/trace-errno/trace.h"
-#include "collect/rdma/qp-event.h"
+#include "collect/rdma/rdma.h"
 #include "qp.h"
 #include "render/render.h"
 #include "report/qp/report-qp.h"

@@ -4,8 +4,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "collect/rdma/nldev.h"
-#include "collect/rdma/qp-event.h"
+#include "collect/rdma/rdma.h"
 #include "collect/shared/cgroup.h"
 #include "trace.h"
 

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/memory.h"
-#include "collect/rdma/qp-event.h"
+#include "collect/rdma/rdma.h"
 #include "source/bundle/libarchive.h"
 #include "source/record/record.h"
 #include "trace.h"

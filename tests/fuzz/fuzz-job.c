@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/memory.h"
-#include "collect/rdma/procs.h"
+#include "collect/rdma/rdma.h"
 #include "source/live/live.h"
 
 void fuzz_one(const uint8_t *data, size_t size)

@@ -3,7 +3,7 @@
 #include "answerer.h"
 #include "tests/source-parts.h"
 
-#include "collect/rdma/nldev.h"
+#include "collect/rdma/rdma.h"
 
 struct patient {
 	struct answerer answerer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fuzz.h"
 
-#include "collect/rdma/procs.h"
+#include "collect/rdma/rdma.h"
 
 #include <ctype.h>
 #include <string.h>

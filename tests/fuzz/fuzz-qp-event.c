@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "analyse/qp/qp.h"
-#include "collect/rdma/qp-event.h"
+#include "collect/rdma/rdma.h"
 #include "render/render.h"
 #include "report/qp/report-qp.h"
 

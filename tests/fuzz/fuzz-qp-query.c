@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fuzz.h"
 
-#include "collect/rdma/qp-event.h"
+#include "collect/rdma/rdma.h"
 #include "source/redact/redact.h"
 
 /* What drivers filled in for queue pairs, from a bundle: taken for two of them, and redacted. */

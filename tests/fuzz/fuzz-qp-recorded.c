@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "analyse/qp/qp.h"
-#include "collect/rdma/qp-event.h"
+#include "collect/rdma/rdma.h"
 #include "source/redact/redact.h"
 
 /* The maps of recorders, which any program may create that is allowed to; joined with two queue pairs, and redacted. */

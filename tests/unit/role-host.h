@@ -4,7 +4,6 @@
 #define RD_UNIT_ROLE_HOST_H
 
 #include "check/shared/check.h"
-#include "model/host/symmetry.h"
 #include "model/nicmap/nicmap.h"
 
 /* Device IDs. */

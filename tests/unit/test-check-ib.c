@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "check-run.h"
-#include "model/nicmap/port-view.h"
+#include "model/nicmap/nicmap.h"
 #include "model/shared/finding.h"
 
 #include <stdio.h>

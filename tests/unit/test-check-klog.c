@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "check-run.h"
 #include "collect/kernel/kernel.h"
-#include "model/nicmap/port-view.h"
+#include "model/nicmap/nicmap.h"
 #include "source/redact/redact.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "check-run.h"
 #include "model/host/netstate.h"
 #include "model/host/system.h"
-#include "model/nicmap/port-view.h"
+#include "model/nicmap/nicmap.h"
 #include "model/rdma/qp.h"
 #include "model/shared/finding.h"
 

@@ -11,7 +11,7 @@
 #include "analyse/qp/qp.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "collect/rdma/procs.h"
+#include "collect/rdma/rdma.h"
 #include "report/job/report-job.h"
 #include "source/live/live.h"
 

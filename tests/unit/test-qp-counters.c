@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyse/qp/qp-verdict.h"
-#include "collect/rdma/qp-ports.h"
+#include "collect/rdma/rdma.h"
 #include "counter-table.h"
 #include "fake-host.h"
 

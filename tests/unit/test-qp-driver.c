@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "collect/rdma/nldev.h"
+#include "collect/rdma/rdma.h"
 
 static void put_name(struct rd_buf *out, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "collect/rdma/qp-event.h"
+#include "collect/rdma/rdma.h"
 
 #include <errno.h>
 #include <linux/types.h>

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "analyse/qp/qp.h"
-#include "collect/rdma/procs.h"
+#include "collect/rdma/rdma.h"
 #include "source/live/live.h"
 
 #include <errno.h>

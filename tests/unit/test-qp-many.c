@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "collect/rdma/nldev.h"
+#include "collect/rdma/rdma.h"
 #include "model/rdma/qp-view.h"
 
 #define MANY 10000

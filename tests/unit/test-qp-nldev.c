@@ -11,7 +11,7 @@
 
 #include "analyse/qp/qp.h"
 #include "base/buf.h"
-#include "collect/rdma/nldev.h"
+#include "collect/rdma/rdma.h"
 
 /* A kernel with one device, some of whose queue pairs cannot be queried. */
 struct kernel {

@@ -2,7 +2,7 @@
 /* What drivers fill in when the kernel queries queue pairs for its list: what is known of it, and what is not used. */
 #include "unit.h"
 
-#include "collect/rdma/qp-event.h"
+#include "collect/rdma/rdma.h"
 #include "model/rdma/qp-view.h"
 #include "source/redact/redact.h"
 

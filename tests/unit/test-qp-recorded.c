@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "analyse/qp/qp.h"
-#include "collect/rdma/qp-event.h"
+#include "collect/rdma/rdma.h"
 #include "source/redact/redact.h"
 
 #include <errno.h>

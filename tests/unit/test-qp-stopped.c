@@ -3,7 +3,7 @@
 #include "qp-host.h"
 
 #include "analyse/qp/qp-verdict.h"
-#include "collect/rdma/procs.h"
+#include "collect/rdma/rdma.h"
 #include "fake-host.h"
 
 /* Queue pair 17 of process 235 is idle. */

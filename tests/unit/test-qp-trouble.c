@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "analyse/qp/qp.h"
-#include "collect/rdma/qp-ports.h"
+#include "collect/rdma/rdma.h"
 #include "fake-host.h"
 
 /* Two soft-RoCE devices, 10.9.0.1 and 10.9.0.2. Queue pair 17 of the first is connected to 18 of the second. */

@@ -7,7 +7,7 @@
 
 #include "check-run.h"
 #include "model/host/netstate.h"
-#include "model/nicmap/port-view.h"
+#include "model/nicmap/nicmap.h"
 
 /* mlx5_0 on eth0 (2), 10.0.1.1/24; packets from there use table 101. The main table has a gateway for eth0. */
 struct rail {

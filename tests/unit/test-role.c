@@ -7,7 +7,6 @@
 
 #include "analyse/env/envcheck.h"
 #include "analyse/nicmap/nicmap.h"
-#include "analyse/nicmap/role.h"
 #include "check-run.h"
 #include "nicmap-host.h"
 #include "role-host.h"

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "check-run.h"
 #include "check/shared/check.h"
-#include "model/nicmap/port-view.h"
+#include "model/nicmap/nicmap.h"
 
 static void errnos_that_say_there_is_none_are_answers(void **state)
 {

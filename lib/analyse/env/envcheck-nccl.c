@@ -4,8 +4,6 @@
 #include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"
-#include "analyse/env/envcheck.h"
-#include "analyse/nccl/nccl.h"
 #include "analyse/shared/distance.h"
 #include "base/memory.h"
 #include "base/number.h"

@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"
-#include "analyse/nccl/nccl.h"
 #include "analyse/shared/gid.h"
 #include "base/memory.h"
 #include "base/number.h"

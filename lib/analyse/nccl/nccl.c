@@ -13,7 +13,6 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "model/nicmap/nicmap.h"
 
 /* NCCL_IB_HCA (src/transport/net_ib/init.cc, src/misc/utils.cc). */
 

@@ -5,7 +5,6 @@
 #define RD_ANALYSE_NCCL_H
 
 #include "base/buf.h"
-#include "model/host/host.h"
 #include "model/host/system.h"
 #include "model/nicmap/nicmap.h"
 

@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/nicmap/nicmap.h"
 
 enum { FREE = -1, NO_MORE = -2 };
 

@@ -3,8 +3,6 @@
 #include "analyse/nicmap/nicmap.h"
 
 #include "analyse/env/envcheck.h"
-#include "analyse/nccl/nccl.h"
-#include "analyse/nicmap/role.h"
 #include "analyse/shared/distance.h"
 #include "analyse/shared/gid.h"
 #include "analyse/stacks/stacks.h"

@@ -4,7 +4,7 @@
  * kind as accelerators. This does not depend on link states. Then routes and addresses, then rates. If none of these
  * decides, the role is unknown, and role_why gives the reason.
  */
-#include "analyse/nicmap/role.h"
+#include "analyse/nicmap/nicmap.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #define RD_ANALYSE_QP_VERDICT_H
 
 #include "analyse/shared/meaning.h"
-#include "model/host/klog.h"
 #include "model/host/netstate.h"
+#include "model/host/system.h"
 #include "model/rdma/qp-view.h"
 #include "model/rdma/qp.h"
 #include "model/shared/finding.h"

@@ -3,7 +3,7 @@
 #ifndef RD_ANALYSE_GID_H
 #define RD_ANALYSE_GID_H
 
-#include "model/nicmap/port-view.h"
+#include "model/nicmap/nicmap.h"
 
 /* Sets gid, gid_why and gid_nccl of every port. RoCE: version 2, IPv4 before global IPv6, on an interface of this network
  * namespace; the lowest index of these. InfiniBand: index 0. */

@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/host/pcie.h"
 
 enum { NIC, GPU }; /* kinds of devices: whether it is an accelerator */
 

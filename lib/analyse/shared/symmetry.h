@@ -15,8 +15,7 @@
 #ifndef RD_ANALYSE_SYMMETRY_H
 #define RD_ANALYSE_SYMMETRY_H
 
-#include "model/host/symmetry.h"
-#include "model/nicmap/port-view.h"
+#include "model/nicmap/nicmap.h"
 
 /* `ret`: zeroed by the caller; release it. */
 void rd_symmetry_find(const struct rd_port_views *views, struct rd_symmetry *ret);

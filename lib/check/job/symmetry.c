@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Devices that the layout of the host implies, but that are missing. */
 
-#include "model/host/symmetry.h"
 #include "check/shared/rules.h"
-#include "model/host/pcie.h"
 #include "model/host/system.h"
 
 #define GPU_RESCAN                                         \

@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "check/shared/rules.h"
-#include "model/host/symmetry.h"
 
 static void judge_missing(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {

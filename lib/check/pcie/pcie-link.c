@@ -5,8 +5,6 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "check/shared/rules.h"
-#include "model/host/pcie.h"
-#include "model/host/symmetry.h"
 
 #define NVIDIA 0x10de
 #define NAMES_MAX 8

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "model/host/pcie.h"
-#include "model/host/symmetry.h"
 
 /* PCIe ordering, and the number of outstanding requests. */
 

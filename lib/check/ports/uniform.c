@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* NICs of one host that should be alike: each is compared with its twins (model/host/symmetry.h). */
+/* NICs of one host that should be alike: each is compared with its twins (struct rd_symmetry). */
 #include <stdio.h>
 #include <string.h>
 
 #include "check/shared/rules.h"
-#include "model/host/symmetry.h"
 
 #define MELLANOX 0x15b3
 

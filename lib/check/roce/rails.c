@@ -8,7 +8,6 @@
 
 #include "base/memory.h"
 #include "model/rdma/qp-view.h"
-#include "model/rdma/qp.h"
 
 /* Compute interfaces that should follow one pattern: addresses, bonds. And what lets them reach other subnets. */
 

@@ -5,11 +5,7 @@
 #define RD_CHECK_RULES_H
 
 #include "check/shared/check.h"
-#include "model/host/host.h"
-#include "model/host/netstate.h"
 #include "model/nicmap/nicmap.h"
-#include "model/nicmap/port-view.h"
-#include "model/shared/check.h"
 
 #define RD_RULES(X)                                               \
 	/* Devices that are missing, or do not respond */         \

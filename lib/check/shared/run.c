@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of rules, and running them. */
-#include "check/shared/check.h"
 
 #include <ctype.h>
 #include <stdio.h>

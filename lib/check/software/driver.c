@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/host/symmetry.h"
 #include "model/host/system.h"
 
 /* Devices without a driver, or with the wrong one. */

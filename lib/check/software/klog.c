@@ -7,7 +7,6 @@
 #include "base/err.h"
 #include "base/memory.h"
 #include "check/shared/rules.h"
-#include "model/host/klog.h"
 #include "model/host/system.h"
 
 #define DAY_NS UINT64_C(86400000000000)

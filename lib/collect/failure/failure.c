@@ -13,7 +13,7 @@
 #include "collect/host/host.h"
 #include "collect/kernel/kernel.h"
 #include "collect/net/netstate.h"
-#include "collect/rdma/nldev.h"
+#include "collect/rdma/rdma.h"
 #include "collect/shared/sysfs.h"
 
 /* The device and the port of a failed call, from sysfs. */

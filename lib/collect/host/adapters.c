@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "collect/shared/sysfs.h"
-#include "model/host/host.h"
 
 #define CRAY 0x17db /* HPE Slingshot: driver cxi, used through libfabric */
 

@@ -6,7 +6,6 @@
 
 #include "base/err.h"
 #include "collect/shared/sysfs.h"
-#include "model/host/host.h"
 #include "model/host/netstate.h"
 #include "model/host/system.h"
 #include "model/rdma/qp.h"

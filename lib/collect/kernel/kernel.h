@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "model/host/klog.h"
+#include "model/host/system.h"
 #include "model/trace/audit.h"
 #include "model/trace/event.h"
 #include "model/trace/fnset.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Queries of nldev, their order, and what their replies say. */
-#include "collect/rdma/nldev.h"
+#include "collect/rdma/rdma.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,10 +12,7 @@
 #include "base/no-rdma.h"
 #include "base/text.h"
 #include "collect/host/host.h"
-#include "collect/rdma/procs.h"
-#include "collect/rdma/qp-event.h"
 #include "collect/shared/nlattr.h"
-#include "collect/shared/sysfs.h"
 #include "collect/shared/uapi.h"
 
 #define RELEASE_STEP 65536 /* bytes */

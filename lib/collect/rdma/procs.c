@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Processes that own RDMA resources, and what a process needs to use RDMA. */
-#include "collect/rdma/procs.h"
+#include "collect/rdma/rdma.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -11,7 +11,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "collect/host/host.h"
-#include "collect/shared/cgroup.h"
 
 #define NAMES_SIZE 256 /* of all known names of libraries together */
 

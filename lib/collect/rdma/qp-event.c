@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Decodes what BPF programs say of queue pairs, as foreign input: those of the recorder, and those that look at queries. */
-#include "collect/rdma/qp-event.h"
+#include "collect/rdma/rdma.h"
 
 #include <errno.h>
 #include <linux/types.h>

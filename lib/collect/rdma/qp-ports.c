@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What queue pairs run over, and what their device counted. */
-#include "collect/rdma/qp-ports.h"
+#include "collect/rdma/rdma.h"
 
 #include <limits.h>
 #include <net/if.h>

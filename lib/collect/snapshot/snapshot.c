@@ -12,7 +12,6 @@
 #include "collect/host/host.h"
 #include "collect/net/netstate.h"
 #include "model/host/attributes.h"
-#include "model/host/netstate.h"
 
 static const char *netif_name(const struct rd_netstate *net, unsigned ifindex)
 {

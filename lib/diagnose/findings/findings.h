@@ -5,7 +5,6 @@
 
 #include "model/host/host.h"
 #include "model/host/profile.h"
-#include "model/host/selection.h"
 #include "model/shared/finding.h"
 
 /* Links consequences to their causes, mutes findings that the profile (NULL: none) ignores on that day (rd_profile_day), and

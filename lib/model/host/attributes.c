@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/host/pcie.h"
 
 static bool is_endpoint(const struct rd_pci *pci)
 {

@@ -12,9 +12,6 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "model/host/pcie.h"
-#include "model/host/selection.h"
-#include "model/host/symmetry.h"
 
 void rd_host_deinit(struct rd_host *host)
 {

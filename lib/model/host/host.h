@@ -334,4 +334,134 @@ void rd_gid_ip(const struct rd_gid *gid, char *ret);
 /* Whether all GIDs of known type are RoCE v1, and there is one. */
 bool rd_port_is_v1_only(const struct rd_port *port);
 
+/* PCI Express properties of functions: depth, links, payload sizes. */
+
+static inline bool rd_pci_is_bridge(const struct rd_pci *pci)
+{
+	return pci->class.known == RD_OK && pci->class.v >> 8 == RD_PCI_CLASS_BRIDGE;
+}
+
+/* Bridges above it; 0: on a root bus. */
+unsigned rd_pcie_depth(const struct rd_host *host, int pci);
+
+/* Whether a link leads up from this function: an endpoint, or the upstream port of a switch. If configuration space is not
+ * readable, the depth decides: below a root port, upstream and downstream ports alternate. */
+bool rd_pcie_links_up(const struct rd_host *host, int pci);
+
+/* What both ends of the link up from a function support: lanes; megatransfers per second and lane. 0: unknown. */
+unsigned rd_pcie_can_width(const struct rd_host *host, int pci);
+unsigned rd_pcie_can_mtps(const struct rd_host *host, int pci);
+
+/* Data rate of a link in one direction after line coding, Gbit/s. */
+double rd_pcie_gbps(unsigned mtps, unsigned width);
+
+/* Whether a bridge is part of an accelerator: of the same vendor (with nothing else below). Its links are those of the
+ * accelerator. `gpu`: the accelerator's function. */
+bool rd_pcie_is_gpu_part(const struct rd_host *host, int bridge, int gpu);
+
+/* Whether this is a virtual function: it has a visible physical function; or the host is a guest and the function has no link
+ * attributes. Most of its Device Control register reads as zero and is meaningless. */
+bool rd_pcie_is_vf(const struct rd_host *host, const struct rd_pci *pci);
+
+/* Whether the host is a virtual machine: its bridges may be emulated. */
+bool rd_pcie_in_guest(const struct rd_host *host);
+
+/* Max Payload Size in use, in bytes. Needs dev_ctl. */
+unsigned rd_pcie_payload(const struct rd_pci *pci);
+/* Largest Max Payload Size that it and all bridges above support, as far as known. Needs dev_cap. */
+unsigned rd_pcie_payload_path(const struct rd_host *host, const struct rd_pci *pci);
+/* Max Read Request Size in bytes. Needs dev_ctl. */
+unsigned rd_pcie_read_request(const struct rd_pci *pci);
+
+/* The RDMA devices and ports of a host that the user named. It only limits what is shown, never what is concluded. */
+
+/* NULL arrays: all. */
+struct rd_selection {
+	bool *ibdevs; /* a device of which at least one port is selected */
+	bool *ports;
+};
+
+/* `names`: DEVICE, DEVICE/PORT (see rd_port_fits), interfaces of a port or PCI addresses, separated by commas; NULL: all. -ENODEV
+ * with err filled if one of them does not exist. The caller deinits `ret`. */
+int rd_selection_make(const struct rd_host *host, const char *names, struct rd_selection *ret, struct rd_err *err);
+void rd_selection_deinit(struct rd_selection *selection);
+
+static inline bool rd_selection_has_ibdev(const struct rd_selection *selection, size_t ibdev)
+{
+	return !selection->ibdevs || selection->ibdevs[ibdev];
+}
+
+static inline bool rd_selection_has_port(const struct rd_selection *selection, size_t port)
+{
+	return !selection->ports || selection->ports[port];
+}
+
+/*
+ * Devices that differ from like devices of the same host: devices of one kind in like places are twins, switches of one model
+ * at one depth are sisters. All should have what most of them have. See analyse/shared/symmetry.h.
+ */
+
+/* Properties by which twins are compared. */
+enum rd_trait {
+	RD_TRAIT_WIDTH = 0, /* lanes in use on the link up from this function */
+	RD_TRAIT_SPEED,	    /* its speed; not of accelerators, which lower it when idle */
+	RD_TRAIT_MAX_WIDTH, /* supported by both ends */
+	RD_TRAIT_MAX_SPEED,
+	RD_TRAIT_MPS, /* Max Payload Size, among equal limits of the path */
+	RD_TRAIT_MRRS,
+	RD_TRAIT_RELAXED,
+	RD_TRAIT_GPU_DRIVER,
+	RD_TRAIT_NIC_DRIVER,
+	RD_TRAIT_FIRMWARE,
+	RD_TRAIT_LAYER, /* from here on properties of ports */
+	RD_TRAIT_RATE,
+	RD_TRAIT_MTU,
+	RD_TRAIT_GID, /* index of the first RoCE v2 GID with an IPv4 address, types */
+	RD_N_TRAITS,
+};
+
+/* A twin that differs from most of its twins. */
+struct rd_odd {
+	enum rd_trait trait;
+	int pci, port;	   /* port: -1 for traits of functions */
+	unsigned n, twins; /* number compared, including this one; number with the usual value */
+	bool clear;	   /* clearly an exception; else there are two groups, and neither is at fault */
+	bool less;	   /* a number below the usual value */
+	char *is, *usual;  /* owned */
+	int like;	   /* the function of a twin with the usual value */
+};
+
+enum rd_missing_sure {
+	RD_MISSING_MAYBE = 0, /* uneven, but possibly by design */
+	RD_MISSING_LIKELY,
+	RD_MISSING_CLEAR,
+};
+
+/* Accelerators or NICs that are missing according to the pattern. */
+struct rd_missing {
+	bool gpu;
+	int bridge;		  /* the switch (its upstream port), or the empty port; -1: unknown */
+	unsigned found, wanted;	  /* below the bridge; with bridge -1: on the host */
+	unsigned all, all_wanted; /* of this kind below all sisters */
+	unsigned sisters, agree;  /* number of bridges compared, number of them with the wanted count */
+	enum rd_missing_sure sure;
+	int like;    /* a complete sister; -1: none */
+	char *empty; /* addresses of empty ports below it; NULL: none. Owned */
+};
+
+struct rd_symmetry {
+	struct rd_odd *odds;
+	size_t n_odds, cap_odds;
+	struct rd_missing *missing;
+	size_t n_missing, cap_missing;
+	unsigned compared[RD_N_TRAITS]; /* functions or ports that have a twin to be compared with */
+	unsigned unread[RD_N_TRAITS];	/* those whose value is unknown */
+	unsigned sisters;		/* switches that were compared */
+};
+
+void rd_symmetry_deinit(struct rd_symmetry *symmetry);
+
+/* The difference of this function (port: -1) or port in this trait; NULL: none, or `symmetry` is NULL. */
+const struct rd_odd *rd_symmetry_odd(const struct rd_symmetry *symmetry, enum rd_trait trait, int pci, int port);
+
 #endif

@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "model/host/klog.h"
 
 void rd_klog_deinit(struct rd_klog *klog)
 {

@@ -117,7 +117,7 @@ void rd_qp_seen_add_sport(struct rd_qp_seen *seen, uint32_t driver, uint32_t lqp
 
 /* What a QP's device or driver reports beyond the kernel's list. Each value is known by itself. */
 struct rd_qp_context {
-	bool queried; /* `attrs` are what its driver filled in for the query of the kernel (collect/rdma/qp-event.h) */
+	bool queried; /* `attrs` are what its driver filled in for the query of the kernel (rd_collect_qp_queries) */
 	struct rd_qp_seen attrs;    /* as they are set now */
 	RD_FIELD(uint16_t) dlid;    /* InfiniBand */
 	RD_FIELD(uint8_t) alt_port; /* of the alternate path; absent: there is none, or unknown */

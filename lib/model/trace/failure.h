@@ -4,8 +4,8 @@
 #define RD_MODEL_FAILURE_H
 
 #include "model/host/host.h"
-#include "model/host/klog.h"
 #include "model/host/netstate.h"
+#include "model/host/system.h"
 #include "model/rdma/qp.h"
 #include "model/trace/event.h"
 #include "model/trace/fnset.h"

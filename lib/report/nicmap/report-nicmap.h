@@ -3,7 +3,6 @@
 #ifndef RD_REPORT_NICMAP_H
 #define RD_REPORT_NICMAP_H
 
-#include "model/host/selection.h"
 #include "model/host/system.h"
 #include "model/nicmap/nicmap.h"
 #include "model/nicmap/runlog.h"

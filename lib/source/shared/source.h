@@ -241,7 +241,7 @@ struct rd_source_map {
  */
 #define RD_SOURCE_TRACE "/trace-errno"
 
-/* Events of queue pairs that a black box kept (collect/rdma/qp-event.h). */
+/* Events of queue pairs that a black box kept (collect/rdma/rdma.h). */
 #define RD_SOURCE_QP_EVENTS RD_SOURCE_TRACE "/queue-pairs"
 
 /*
