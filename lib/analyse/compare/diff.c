@@ -50,11 +50,9 @@ static void take_port(const struct rd_port_views *views, size_t p, struct rd_com
 	const struct rd_host *host = views->host;
 	const struct rd_port *port = &host->ports[p];
 	const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
-	char label[128];
 
-	rd_port_label(host, port, label, sizeof(label));
 	ret->place = rd_text("%s/%u", nic_place(host, port->ibdev), port->num);
-	ret->label = rd_dup(label);
+	ret->label = rd_dup(rd_port_label(host, port).text);
 	ret->subnet = subnet_of(host, port);
 	/* The rate of a port that is not active is only what it would try first. */
 	if (port->rate_gbps.known == RD_OK && (!port->state || rd_port_active(port)))
@@ -73,12 +71,12 @@ static void take_rails(const struct rd_host *host, const struct rd_nicmap *map, 
 	for (size_t i = 0; i < map->nccl.n; i++) {
 		const struct rd_choice *choice = &map->nccl.v[i];
 		struct rd_rail *rail = &ret->rails[ret->n_rails];
-		char label[128];
 
 		if (choice->n_ports == 0)
 			continue;
-		rd_port_label(host, &host->ports[choice->ports[0]], label, sizeof(label));
-		*rail = (struct rd_rail){ .gpu = choice->gpu, .port = (size_t)choice->ports[0], .nic = rd_dup(label) };
+		*rail = (struct rd_rail){ .gpu = choice->gpu,
+					  .port = (size_t)choice->ports[0],
+					  .nic = rd_dup(rd_port_label(host, &host->ports[choice->ports[0]]).text) };
 		ret->n_rails++;
 	}
 }

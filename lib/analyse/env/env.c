@@ -30,11 +30,11 @@ bool rd_env_wants(const struct rd_port_views *views, size_t p)
 static bool set_refusal(const struct rd_host *host, int first, size_t n, struct rd_err *err, const char *why)
 {
 	_cleanup_free_ char *object = NULL;
-	char label[96] = "--env";
+	struct rd_port_name label = { "--env" };
 
 	if (first >= 0)
-		rd_port_label(host, &host->ports[first], label, sizeof(label));
-	object = first >= 0 && n > 1 ? rd_text("%s and %zu more", label, n - 1) : rd_dup(label);
+		label = rd_port_label(host, &host->ports[first]);
+	object = first >= 0 && n > 1 ? rd_text("%s and %zu more", label.text, n - 1) : rd_dup(label.text);
 	rd_err_set(err, ENODEV, object, "%s", why);
 	rd_err_hint(err,
 		    "rdmadiag nic-map -o +role_reason,state; then name the NICs yourself: NCCL_IB_HCA==NAME:PORT,...");
@@ -158,13 +158,10 @@ static char *pe_mapping(const struct rd_host *host, const struct rd_nicmap *map)
 		last = port;
 		users[port]++;
 	}
-	for (size_t p = 0; p < host->n_ports; p++) {
-		char label[128];
-
-		rd_port_library_name(host, &host->ports[p], label, sizeof(label));
+	for (size_t p = 0; p < host->n_ports; p++)
 		if (users[p])
-			rd_buf_printf(&mapping, "%s%s:%u", mapping.len ? "," : "", label, users[p]);
-	}
+			rd_buf_printf(&mapping, "%s%s:%u", mapping.len ? "," : "",
+				      rd_port_library_name(host, &host->ports[p]).text, users[p]);
 	return RD_TAKE(mapping.data);
 }
 

@@ -22,10 +22,9 @@ static const char *device(const struct rd_host *host, size_t port)
 
 static void add_port(struct rd_env_list *list, const struct rd_host *host, size_t port)
 {
-	char label[128];
+	struct rd_port_name label = rd_port_label(host, &host->ports[port]);
 
-	rd_port_label(host, &host->ports[port], label, sizeof(label));
-	rd_env_list_add(list, label, strlen(label));
+	rd_env_list_add(list, label.text, strlen(label.text));
 }
 
 void rd_envcheck_selection(struct rd_check_env *check)
@@ -263,11 +262,6 @@ void rd_envcheck_names(struct rd_check_env *check, enum rd_env_by by, const char
 /* Variables that list network interfaces. NCCL (src/misc/socket.cc, src/os/linux.cc) and NVSHMEM, which has the same code,
  * support ^, = and name prefixes; Gloo and libfabric's tcp provider exact names; libfabric's verbs provider prefixes. */
 
-static bool matches(const char *entry, size_t n, const char *name, bool exact)
-{
-	return exact ? strlen(name) == n && strncmp(name, entry, n) == 0 : strncmp(name, entry, n) == 0;
-}
-
 /* Selects the interfaces that the list matches, and returns how many. */
 static size_t select_interfaces(struct rd_check_env *check, const char *value, bool exclude, bool exact,
 				struct rd_env_list *none)
@@ -278,13 +272,13 @@ static size_t select_interfaces(struct rd_check_env *check, const char *value, b
 	size_t size, n = 0;
 
 	while (rd_env_entry(&value, &entry, &size)) {
-		size_t found = 0, name = exact ? size : strcspn(entry, ":,");
+		size_t length = exact ? size : strcspn(entry, ":,");
+		bool found = false;
 
 		for (size_t i = 0; i < host->n_netdevs; i++)
-			if (matches(entry, name < size ? name : size, host->netdevs[i].name, exact)) {
-				named[i] = true;
-				found++;
-			}
+			if (strncmp(host->netdevs[i].name, entry, length) == 0 &&
+			    (!exact || strlen(host->netdevs[i].name) == length))
+				found = named[i] = true;
 		if (!found)
 			rd_env_list_add(none, entry, size);
 	}

@@ -77,7 +77,7 @@ static bool only_starts_job(const struct rd_effects *all)
 
 /* Ports by "device:port", sorted for lookup. */
 struct label {
-	char text[128]; /* first: compared with other texts */
+	struct rd_port_name name; /* first: compared with texts */
 	size_t port;
 };
 
@@ -112,7 +112,7 @@ static void look_up_entry(struct rd_check_env *check, struct devices *devices, c
 	char key[130];
 	bool found = false;
 
-	if (at < host->n_ports && strcmp(devices->labels[at].text, entry) == 0) {
+	if (at < host->n_ports && strcmp(devices->labels[at].name.text, entry) == 0) {
 		devices->named[devices->labels[at].port] = true;
 		devices->any_rdma = true;
 		return;
@@ -123,7 +123,7 @@ static void look_up_entry(struct rd_check_env *check, struct devices *devices, c
 	}
 	snprintf(key, sizeof(key), "%.*s:", (int)(name < 120 ? name : 120), entry);
 	at = lower_bound(devices->labels, host->n_ports, key);
-	for (; at < host->n_ports && strncmp(devices->labels[at].text, key, strlen(key)) == 0; at++) {
+	for (; at < host->n_ports && strncmp(devices->labels[at].name.text, key, strlen(key)) == 0; at++) {
 		found = true;
 		/* Without a port, all ports match. */
 		if (name == n)
@@ -225,12 +225,9 @@ static void check_devices(struct rd_check_env *check)
 		return;
 	}
 	devices.labels = labels = rd_alloc(n + 1, sizeof(*labels));
-	for (size_t p = 0; p < n; p++) {
-		rd_port_library_name(check->host, &check->host->ports[p], labels[p].text, sizeof(labels[p].text));
-		labels[p].port = p;
-	}
-	if (n)
-		qsort(labels, n, sizeof(*labels), compare_texts);
+	for (size_t p = 0; p < n; p++)
+		labels[p] = (struct label){ rd_port_library_name(check->host, &check->host->ports[p]), p };
+	rd_sort(labels, n, sizeof(*labels), compare_texts);
 	at += negate;
 	while (rd_env_entry(&at, &entry, &size))
 		look_up_range(check, &devices, entry, size);

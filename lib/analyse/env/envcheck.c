@@ -68,13 +68,11 @@ void rd_envcheck_unknown_value(struct rd_check_env *check, char *value, char *ex
 
 void rd_envcheck_selects(struct rd_check_env *check, size_t port)
 {
-	char label[128];
-
 	if (check->selected[port])
 		return;
 	check->selected[port] = true;
-	rd_port_label(check->host, &check->host->ports[port], label, sizeof(label));
-	rd_buf_printf(&check->selects, "%s%s", check->selects.len ? " " : "", label);
+	rd_buf_printf(&check->selects, "%s%s", check->selects.len ? " " : "",
+		      rd_port_label(check->host, &check->host->ports[port]).text);
 }
 
 void rd_env_list_add(struct rd_env_list *list, const char *name, size_t size)

@@ -196,16 +196,15 @@ static void compare_port(struct rd_against_state *st, size_t p)
 	const char *name = st->host->ibdevs[port->ibdev].name, *hca = rd_run_var(st->run, "NCCL_IB_HCA");
 	const struct rd_run_dev *dev = name ? find_dev(st->run, name, port->num) : NULL;
 	bool wanted = rd_against_usable(st->host, p) && st->allowed[p];
-	char label[128];
-	struct rd_against_pair device = { "device", label, wanted ? "used" : "not used",
+	struct rd_port_name label = rd_port_label(st->host, port);
+	struct rd_against_pair device = { "device", label.text, wanted ? "used" : "not used",
 					  dev ? "used" : "not in the list" };
-	struct rd_against_pair link = { "link", label,
+	struct rd_against_pair link = { "link", label.text,
 					rd_port_is_ethernet(port) ? "RoCE" :
 					rd_port_is_ib(port)	  ? "IB" :
 								    NULL,
 					dev ? dev->link : NULL };
 
-	rd_port_label(st->host, port, label, sizeof(label));
 	if (wanted && !dev && name)
 		device_missing(st, &device, name);
 	else if (!wanted && dev)

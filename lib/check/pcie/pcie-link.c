@@ -188,14 +188,12 @@ static char *fix_of(const struct judge *j, size_t i)
 static void report_low(const struct judge *j, size_t i, unsigned now, unsigned can)
 {
 	const struct rd_host *host = j->in->host;
-	const struct rd_odd *odd =
-		rd_symmetry_odd(j->in->symmetry, j->width ? RD_TRAIT_WIDTH : RD_TRAIT_SPEED, (int)i, -1);
-	bool is_odd = odd && odd->clear && odd->less;
+	const struct rd_odd *odd = rd_check_odd(j->in, j->width ? RD_TRAIT_WIDTH : RD_TRAIT_SPEED, (int)i, -1, false);
+	bool is_odd = odd && odd->less;
 	enum rd_severity result = grade(&j->loads[i], gbps_of(j, i, now), gbps_of(j, i, can), is_odd,
 					all_alike(host, j->loads, i, j->width));
 	_cleanup_free_ char *name = name_of(host, i), *is = value_text(j, now), *should = value_text(j, can),
-			    *twins = odd && odd->clear ? rd_text(", as on %u of %u like it", odd->twins, odd->n) :
-							 rd_dup("");
+			    *twins = odd ? rd_text(", as on %u of %u like it", odd->twins, odd->n) : rd_dup("");
 
 	if (result == RD_SEV_OK)
 		return rd_check_note(j->out, host->pcis[i].addr, rd_text("%s: %s, enough for its ports", name, is),
@@ -216,7 +214,7 @@ static void report_limited(const struct judge *j, size_t i, unsigned can, const 
 	rd_check_bad(j->out, grade(&j->loads[i], gbps_of(j, i, can), usual, true, false), pci->addr,
 		     rd_text("%s: %s, the maximum that %s supports", name, odd->is,
 			     own > can && up ? up->addr : pci->addr),
-		     rd_text("%s, as on %u of %u like it", odd->usual, odd->twins, odd->n),
+		     rd_check_as_twins(odd),
 		     rd_text("for i in ADDRESS %s %s; do echo $i; lspci -vvs $i | grep LnkCap:; done\n"
 			     "# the last of them is as it should be\n"
 			     "# use another slot, or set width and speed of the slot in the BIOS",
@@ -226,7 +224,7 @@ static void report_limited(const struct judge *j, size_t i, unsigned can, const 
 static void judge_link(const struct judge *j, size_t i)
 {
 	const struct rd_odd *limited =
-		rd_symmetry_odd(j->in->symmetry, j->width ? RD_TRAIT_MAX_WIDTH : RD_TRAIT_MAX_SPEED, (int)i, -1);
+		rd_check_odd(j->in, j->width ? RD_TRAIT_MAX_WIDTH : RD_TRAIT_MAX_SPEED, (int)i, -1, true);
 	const struct rd_pci *pci = &j->in->host->pcis[i];
 	unsigned now = now_of(j, i), can = can_of(j, i);
 
@@ -237,7 +235,7 @@ static void judge_link(const struct judge *j, size_t i)
 						    "link speed not reported (virtual function or guest)");
 	} else if (now < can) {
 		report_low(j, i, now, can);
-	} else if (limited && limited->less && limited->clear) {
+	} else if (limited) {
 		report_limited(j, i, can, limited);
 	} else {
 		rd_check_good(j->out, pci->addr);
@@ -261,7 +259,7 @@ static bool is_gpu_link(const struct rd_host *host, const struct load *loads, si
 static void judge_gpu_speed(const struct judge *j, size_t i)
 {
 	const struct rd_host *host = j->in->host;
-	const struct rd_odd *limited = rd_symmetry_odd(j->in->symmetry, RD_TRAIT_MAX_SPEED, (int)i, -1);
+	const struct rd_odd *limited = rd_check_odd(j->in, RD_TRAIT_MAX_SPEED, (int)i, -1, true);
 	const char *addr = host->pcis[i].addr;
 	unsigned now = now_of(j, i), can = can_of(j, i);
 	size_t low = 0;
@@ -273,7 +271,7 @@ static void judge_gpu_speed(const struct judge *j, size_t i)
 	}
 	if (!now || !can)
 		rd_check_unknown(j->out, addr, "link speed not reported (virtual function or guest)");
-	else if (limited && limited->less && limited->clear)
+	else if (limited)
 		report_limited(j, i, can, limited);
 	else if (now < can && host->n_gpus >= 4 && low * 3 < host->n_gpus)
 		rd_check_unknown(

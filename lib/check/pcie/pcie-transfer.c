@@ -28,17 +28,15 @@ static bool is_fast_physical(const struct rd_host *host, size_t i)
 static void judge_relaxed(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
 	const struct rd_pci *pci = &in->host->pcis[i];
-	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, RD_TRAIT_RELAXED, (int)i, -1);
-	bool is_odd = odd && odd->clear && odd->less;
+	const struct rd_odd *odd = rd_check_odd(in, RD_TRAIT_RELAXED, (int)i, -1, true);
 
-	if (!is_fast_physical(in->host, i) && !is_odd)
+	if (!is_fast_physical(in->host, i) && !odd)
 		return;
 	if (pci->config.dev_ctl.known != RD_OK)
 		rd_check_unknown(out, addr, rd_pci_unread(pci));
 	else if (!(pci->config.dev_ctl.v & CTL_RELAXED))
 		rd_check_warn(out, addr, rd_text("%s: relaxed ordering disabled", rd_pci_what(in->host, i)),
-			      is_odd ? rd_text("enabled, as on %u of %u like it", odd->twins, odd->n) :
-				       rd_text("enabled"));
+			      odd ? rd_text("enabled, as on %u of %u like it", odd->twins, odd->n) : rd_text("enabled"));
 	else
 		rd_check_good(out, addr);
 }
@@ -207,7 +205,7 @@ static void judge_mps(const struct rd_check_input *in, size_t i, const char *add
 {
 	const struct rd_host *host = in->host;
 	const struct rd_pci *pci = &host->pcis[i], *lower = lower_above(host, pci);
-	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, RD_TRAIT_MPS, (int)i, -1);
+	const struct rd_odd *odd = rd_check_odd(in, RD_TRAIT_MPS, (int)i, -1, true);
 	unsigned set = rd_pcie_payload(pci), can = rd_pcie_payload_path(host, pci);
 
 	if (pci->config.dev_ctl.known != RD_OK || pci->config.dev_cap.known != RD_OK)
@@ -220,7 +218,7 @@ static void judge_mps(const struct rd_check_input *in, size_t i, const char *add
 			      rd_text("%s: payload %u bytes, but %s above it accepts %u", rd_pci_what(host, i), set,
 				      lower->addr, rd_pcie_payload(lower)),
 			      rd_text("the same on the whole path"));
-	else if (odd && odd->clear && odd->less)
+	else if (odd)
 		rd_check_bad(
 			out, RD_SEV_WARNING, addr, rd_text("%s: payload %u bytes", rd_pci_what(host, i), set),
 			rd_text("%s, as on %u of %u like it; all devices on the path support %u", odd->usual,
@@ -242,18 +240,18 @@ static void judge_mps(const struct rd_check_input *in, size_t i, const char *add
 static void judge_mrrs(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
 	const struct rd_pci *pci = &in->host->pcis[i];
-	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, RD_TRAIT_MRRS, (int)i, -1);
-	bool fast = rd_pci_is_fast(in->host, i), is_odd = odd && odd->clear && odd->less;
+	const struct rd_odd *odd = rd_check_odd(in, RD_TRAIT_MRRS, (int)i, -1, true);
+	bool fast = rd_pci_is_fast(in->host, i);
 	unsigned request = rd_pcie_read_request(pci);
 
-	if ((!fast && !is_odd) || rd_pcie_is_vf(in->host, pci))
+	if ((!fast && !odd) || rd_pcie_is_vf(in->host, pci))
 		return;
 	if (pci->config.dev_ctl.known != RD_OK)
 		rd_check_unknown(out, addr, rd_pci_unread(pci));
-	else if (is_odd)
+	else if (odd)
 		rd_check_bad(out, RD_SEV_WARNING, addr,
 			     rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),
-			     rd_text("%s, as on %u of %u like it", odd->usual, odd->twins, odd->n),
+			     rd_check_as_twins(odd),
 			     rd_text("setpci -s ADDRESS CAP_EXP+8.w=%x000:7000\n" BOOT, size_field(odd->usual)));
 	else if (request < 512)
 		rd_check_warn(out, addr, rd_text("%s: read requests of %u bytes", rd_pci_what(in->host, i), request),

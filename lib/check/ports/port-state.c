@@ -122,7 +122,7 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
 		const struct rd_port_view *view = &in->ports->v[p];
-		struct rd_port_name name = rd_check_port_name(host, port);
+		struct rd_port_name name = rd_port_label(host, port);
 
 		if (!port->state)
 			report_unread(in, name.text, "the port state", out);

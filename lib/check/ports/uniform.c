@@ -15,19 +15,6 @@ static bool is_compared(const struct rd_host *host, const struct rd_port *port, 
 	return trait == RD_TRAIT_LAYER || rd_port_active(port);
 }
 
-/* The difference of a port from its twins; NULL: none. */
-static const struct rd_odd *odd_of(const struct rd_check_input *in, size_t p, enum rd_trait trait, bool less)
-{
-	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, trait, -1, (int)p);
-
-	return odd && odd->clear && (odd->less || !less) ? odd : NULL;
-}
-
-static char *expected_of(const struct rd_odd *odd)
-{
-	return rd_text("%s, as on %u of %u like it", odd->usual, odd->twins, odd->n);
-}
-
 static const struct rd_netdev *netdev_of(const struct rd_host *host, const struct rd_port *port)
 {
 	return port->n_netdevs > 0 ? &host->netdevs[port->netdevs[0]] : NULL;
@@ -71,7 +58,7 @@ static const struct rd_netdev *down_in_lag(const struct rd_host *host, const str
 static void judge_speed(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_port *port = &in->host->ports[p];
-	const struct rd_odd *odd = odd_of(in, p, RD_TRAIT_RATE, true);
+	const struct rd_odd *odd = rd_check_odd(in, RD_TRAIT_RATE, -1, (int)p, true);
 
 	if (!is_compared(in->host, port, RD_TRAIT_RATE))
 		return;
@@ -82,11 +69,12 @@ static void judge_speed(const struct rd_check_input *in, size_t p, const char *n
 
 		rd_check_bad(
 			out, RD_SEV_WARNING, name,
-			rd_text("%s: %s, a link of %s, is down", odd->is, leg->name, leg->master), expected_of(odd),
+			rd_text("%s: %s, a link of %s, is down", odd->is, leg->name, leg->master),
+			rd_check_as_twins(odd),
 			rd_text("cat /proc/net/bonding/%s\nip link show %s\n# check cable, transceiver and switch port of %s",
 				leg->master, leg->name, leg->name));
 	} else if (odd)
-		rd_check_warn(out, name, rd_text("%s", odd->is), expected_of(odd));
+		rd_check_warn(out, name, rd_text("%s", odd->is), rd_check_as_twins(odd));
 	else
 		report_good_or_mixed(in, RD_TRAIT_RATE, -1, (int)p, name, out);
 }
@@ -107,12 +95,12 @@ static char *layer_fix(const struct rd_host *host, const struct rd_port *port, c
 static void judge_layer(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_port *port = &in->host->ports[p];
-	const struct rd_odd *odd = odd_of(in, p, RD_TRAIT_LAYER, false);
+	const struct rd_odd *odd = rd_check_odd(in, RD_TRAIT_LAYER, -1, (int)p, false);
 
 	if (!is_compared(in->host, port, RD_TRAIT_LAYER) || !rd_port_layer_known(in->host, port, out))
 		return;
 	if (odd)
-		rd_check_bad(out, RD_SEV_WARNING, name, rd_text("%s", odd->is), expected_of(odd),
+		rd_check_bad(out, RD_SEV_WARNING, name, rd_text("%s", odd->is), rd_check_as_twins(odd),
 			     layer_fix(in->host, port, odd));
 	else
 		report_good_or_mixed(in, RD_TRAIT_LAYER, -1, (int)p, name, out);
@@ -127,7 +115,7 @@ static void judge_mtu(const struct rd_check_input *in, size_t p, const char *nam
 {
 	const struct rd_host *host = in->host;
 	const struct rd_port *port = &host->ports[p];
-	const struct rd_odd *odd = odd_of(in, p, RD_TRAIT_MTU, true);
+	const struct rd_odd *odd = rd_check_odd(in, RD_TRAIT_MTU, -1, (int)p, true);
 	const struct rd_netdev *netdev = netdev_of(host, port), *like = odd ? netdev_like(host, odd) : NULL;
 
 	if (!is_compared(host, port, RD_TRAIT_MTU))
@@ -138,7 +126,7 @@ static void judge_mtu(const struct rd_check_input *in, size_t p, const char *nam
 		rd_check_bad(out, RD_SEV_WARNING, name,
 			     rd_text("RDMA MTU %u (%s has %u)", port->mtu.v, netdev ? netdev->name : "-",
 				     netdev ? netdev->mtu.v : 0),
-			     expected_of(odd), like ? rd_text("ip link set IF mtu %u\n" MTU, like->mtu.v) : NULL);
+			     rd_check_as_twins(odd), like ? rd_text("ip link set IF mtu %u\n" MTU, like->mtu.v) : NULL);
 	else
 		report_good_or_mixed(in, RD_TRAIT_MTU, -1, (int)p, name, out);
 }
@@ -147,14 +135,14 @@ static void judge_gid(const struct rd_check_input *in, size_t p, const char *nam
 {
 	const struct rd_host *host = in->host;
 	const struct rd_port *port = &host->ports[p];
-	const struct rd_odd *odd = odd_of(in, p, RD_TRAIT_GID, false);
+	const struct rd_odd *odd = rd_check_odd(in, RD_TRAIT_GID, -1, (int)p, false);
 
 	if (!is_compared(host, port, RD_TRAIT_GID) || !rd_port_is_roce(host, port))
 		return;
 	if (!port->gids_known)
 		rd_check_unknown(out, name, "not all of the GID table could be read");
 	else if (odd && strncmp(odd->is, "no ", 3) != 0) /* reported by gid-usable and gid-v2 */
-		rd_check_warn(out, name, rd_text("%s", odd->is), expected_of(odd));
+		rd_check_warn(out, name, rd_text("%s", odd->is), rd_check_as_twins(odd));
 	else
 		report_good_or_mixed(in, RD_TRAIT_GID, -1, (int)p, name, out);
 }
@@ -166,17 +154,17 @@ static void run_firmware(const struct rd_check_input *in, struct rd_check_out *o
 	for (size_t i = 0; i < host->n_ibdevs; i++) {
 		const struct rd_ibdev *dev = &host->ibdevs[i];
 		const struct rd_pci *pci = dev->pci >= 0 ? &host->pcis[dev->pci] : NULL;
-		const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, RD_TRAIT_FIRMWARE, dev->pci, -1);
+		const struct rd_odd *odd = rd_check_odd(in, RD_TRAIT_FIRMWARE, dev->pci, -1, false);
 
 		if (!dev->name || !pci || dev->parent_netdev || pci->pf >= 0)
 			continue;
 		if (!dev->firmware)
 			rd_check_unknown(out, dev->name, "firmware version not reported");
-		else if (odd && odd->clear)
+		else if (odd)
 			rd_check_warn(out, dev->name,
 				      rd_text("firmware %s%s%s%s", odd->is, dev->board ? " (board " : "",
 					      dev->board ? dev->board : "", dev->board ? ")" : ""),
-				      expected_of(odd));
+				      rd_check_as_twins(odd));
 		else
 			report_good_or_mixed(in, RD_TRAIT_FIRMWARE, dev->pci, -1, dev->name, out);
 	}

@@ -200,7 +200,7 @@ static void judge_duplicate(const struct rd_check_input *in, size_t p, const cha
 
 		rd_gid_ip(&port->gids[g - 1], ip);
 		rd_check_fail(out, name,
-			      rd_text("%s is also in the GID table of %s", ip, rd_check_port_name(in->host, twin).text),
+			      rd_text("%s is also in the GID table of %s", ip, rd_port_label(in->host, twin).text),
 			      rd_text("a unique address"));
 	} else {
 		rd_check_good(out, name);

@@ -144,12 +144,6 @@ RD_RULES(RD_DECLARE_RULE)
 
 /* Shared by rules about ports and their interfaces. */
 
-/* "mlx5_0/1" */
-struct rd_port_name {
-	char text[96];
-};
-struct rd_port_name rd_check_port_name(const struct rd_host *host, const struct rd_port *port);
-
 /* Reports a warning or failure; if the role of the port is unknown, "unknown" with what was observed, because the role decides
  * whether it is a fault. Takes ownership of observed and expected. */
 void rd_check_port_bad(struct rd_check_out *out, enum rd_role role, enum rd_severity result, const char *subject,
@@ -200,6 +194,11 @@ bool rd_pci_is_fast(const struct rd_host *host, size_t pci);
 
 /* Distance of the NIC nearest to an accelerator. */
 enum rd_path rd_gpu_best_path(const struct rd_check_input *in, size_t gpu);
+
+/* The difference of a function (port: -1) or port from its twins, if it is clearly the exception and, with `less`, has less; NULL: none. */
+const struct rd_odd *rd_check_odd(const struct rd_check_input *in, enum rd_trait trait, int pci, int port, bool less);
+/* "16, as on 7 of 8 like it". Caller frees. */
+char *rd_check_as_twins(const struct rd_odd *odd);
 
 /* Why the registers of a function are unknown. */
 const char *rd_pci_unread(const struct rd_pci *pci);

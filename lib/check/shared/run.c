@@ -328,7 +328,7 @@ void rd_check_each(const struct rd_check_input *in, struct rd_check_out *out)
 		if (check->each.applies && !check->each.applies(host, i))
 			continue;
 		if (check->each.what == RD_EACH_PORT)
-			name = rd_check_port_name(host, &host->ports[i]);
+			name = rd_port_label(host, &host->ports[i]);
 		else if (check->each.what == RD_EACH_PCI)
 			snprintf(name.text, sizeof(name.text), "%s", host->pcis[i].addr);
 		else

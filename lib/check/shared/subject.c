@@ -74,6 +74,18 @@ bool rd_pci_is_fast(const struct rd_host *host, size_t pci)
 	return rd_pci_is_nic(host, pci) && rd_pci_rate(host, pci) >= RD_FAST_GBPS;
 }
 
+const struct rd_odd *rd_check_odd(const struct rd_check_input *in, enum rd_trait trait, int pci, int port, bool less)
+{
+	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, trait, pci, port);
+
+	return odd && odd->clear && (odd->less || !less) ? odd : NULL;
+}
+
+char *rd_check_as_twins(const struct rd_odd *odd)
+{
+	return rd_text("%s, as on %u of %u like it", odd->usual, odd->twins, odd->n);
+}
+
 enum rd_path rd_gpu_best_path(const struct rd_check_input *in, size_t gpu)
 {
 	enum rd_path best = RD_PATH_UNKNOWN;
@@ -87,19 +99,11 @@ enum rd_path rd_gpu_best_path(const struct rd_check_input *in, size_t gpu)
 	return best;
 }
 
-struct rd_port_name rd_check_port_name(const struct rd_host *host, const struct rd_port *port)
-{
-	struct rd_port_name name = { "" };
-
-	rd_port_label(host, port, name.text, sizeof(name.text));
-	return name;
-}
-
 bool rd_port_layer_known(const struct rd_host *host, const struct rd_port *port, struct rd_check_out *out)
 {
 	if (port->link_layer)
 		return true;
-	rd_check_unknown(out, rd_check_port_name(host, port).text, "link layer not reported");
+	rd_check_unknown(out, rd_port_label(host, port).text, "link layer not reported");
 	return false;
 }
 
@@ -170,7 +174,7 @@ const struct rd_netif *rd_check_roce_netif(const struct rd_check_input *in, size
 
 void rd_check_port_subject(const struct rd_check_input *in, size_t port, const struct rd_netif *netif, char *ret)
 {
-	snprintf(ret, 160, "%s (%.40s)", rd_check_port_name(in->host, &in->host->ports[port]).text, netif->name);
+	snprintf(ret, 160, "%.110s (%.40s)", rd_port_label(in->host, &in->host->ports[port]).text, netif->name);
 }
 
 bool rd_check_is_soft(const struct rd_host *host, const struct rd_port *port)

@@ -62,14 +62,13 @@ static bool may_be_in_lag(const struct rd_host *host, size_t pci)
 static bool report_other_driver(const struct rd_check_input *in, size_t i, enum rd_trait trait, const char *what,
 				struct rd_check_out *out)
 {
-	const struct rd_odd *odd = rd_symmetry_odd(in->symmetry, trait, (int)i, -1);
+	const struct rd_odd *odd = rd_check_odd(in, trait, (int)i, -1, false);
 	const char *addr = in->host->pcis[i].addr;
 
 	/* If at least half of them are assigned to virtual machines, that is intended. */
-	if (!odd || !odd->clear || strcmp(odd->usual, "none") == 0 || rd_driver_is_for_guests(odd->usual))
+	if (!odd || strcmp(odd->usual, "none") == 0 || rd_driver_is_for_guests(odd->usual))
 		return false;
-	rd_check_bad(out, RD_SEV_WARNING, addr, rd_text("%s: driver %s", what, odd->is),
-		     rd_text("%s, as on %u of %u like it", odd->usual, odd->twins, odd->n),
+	rd_check_bad(out, RD_SEV_WARNING, addr, rd_text("%s: driver %s", what, odd->is), rd_check_as_twins(odd),
 		     rd_text("echo >/sys/bus/pci/devices/ADDRESS/driver_override\n"
 			     "echo ADDRESS >/sys/bus/pci/devices/ADDRESS/driver/unbind\n"
 			     "echo ADDRESS >/sys/bus/pci/drivers_probe\n"

@@ -296,8 +296,6 @@ static void add_object(struct rd_facts *facts, enum rd_object of, const char *na
 void rd_attributes_facts(const struct rd_host *host, const struct rd_system *system, const struct rd_netstate *net,
 			 struct rd_facts *ret)
 {
-	char label[128];
-
 	add_object(ret, RD_OBJECT_HOST, "host", host);
 	/* Processes of the same name are represented by the first. */
 	add_object(ret, RD_OBJECT_SYSTEM, "host", system);
@@ -313,8 +311,6 @@ void rd_attributes_facts(const struct rd_host *host, const struct rd_system *sys
 	for (size_t i = 0; i < net->n_ifs; i++)
 		if (net->ifs[i].rdma)
 			add_object(ret, RD_OBJECT_NETIF, net->ifs[i].name, &net->ifs[i]);
-	for (size_t p = 0; p < host->n_ports; p++) {
-		rd_port_label(host, &host->ports[p], label, sizeof(label));
-		add_object(ret, RD_OBJECT_PORT, label, &host->ports[p]);
-	}
+	for (size_t p = 0; p < host->n_ports; p++)
+		add_object(ret, RD_OBJECT_PORT, rd_port_label(host, &host->ports[p]).text, &host->ports[p]);
 }

@@ -224,24 +224,26 @@ int rd_pci_numa(const struct rd_host *host, int pci)
 	return pci >= 0 && host->pcis[pci].numa.known == RD_OK ? host->pcis[pci].numa.v : -1;
 }
 
-void rd_port_label(const struct rd_host *host, const struct rd_port *port, char *ret, size_t size)
+static struct rd_port_name label_of(const struct rd_host *host, const struct rd_port *port, char separator)
 {
 	const char *name = rd_ibdev_label(host, port->ibdev);
+	struct rd_port_name label;
 
 	if (port->num > 0)
-		snprintf(ret, size, "%s/%u", name, port->num);
+		snprintf(label.text, sizeof(label.text), "%s%c%u", name, separator, port->num);
 	else
-		snprintf(ret, size, "%s", name);
+		snprintf(label.text, sizeof(label.text), "%s", name);
+	return label;
 }
 
-void rd_port_library_name(const struct rd_host *host, const struct rd_port *port, char *ret, size_t size)
+struct rd_port_name rd_port_label(const struct rd_host *host, const struct rd_port *port)
 {
-	const char *name = rd_ibdev_label(host, port->ibdev);
+	return label_of(host, port, '/');
+}
 
-	if (port->num > 0)
-		snprintf(ret, size, "%s:%u", name, port->num);
-	else
-		snprintf(ret, size, "%s", name);
+struct rd_port_name rd_port_library_name(const struct rd_host *host, const struct rd_port *port)
+{
+	return label_of(host, port, ':');
 }
 
 int rd_ibdev_numa(const struct rd_host *host, int ibdev)

@@ -272,10 +272,13 @@ int rd_host_same_socket(const struct rd_host *host, int node_a, int node_b);
 const char *rd_ibdev_label(const struct rd_host *host, int ibdev);
 
 /* The same with the port, as in rdma(8): "mlx5_0/1"; without port if its number is unknown. */
-void rd_port_label(const struct rd_host *host, const struct rd_port *port, char *ret, size_t size);
+struct rd_port_name {
+	char text[128];
+};
+struct rd_port_name rd_port_label(const struct rd_host *host, const struct rd_port *port);
 
 /* The same in the form of NCCL, NVSHMEM and UCX: "mlx5_0:1". */
-void rd_port_library_name(const struct rd_host *host, const struct rd_port *port, char *ret, size_t size);
+struct rd_port_name rd_port_library_name(const struct rd_host *host, const struct rd_port *port);
 
 /* NUMA node of a device or accelerator; -1: none, or unknown. */
 int rd_ibdev_numa(const struct rd_host *host, int ibdev);

@@ -369,12 +369,10 @@ static struct rd_section *names_of(const struct rd_host *host, const char *key, 
 
 	for (size_t i = 0; i < n; i++) {
 		const struct rd_port *port = &host->ports[indices[i]];
-		char text[128];
 
-		if (i > 0 && !ports && host->ports[indices[i - 1]].ibdev == port->ibdev)
-			continue;
-		rd_port_label(host, port, text, sizeof(text));
-		RD_ROW(section, RD_STR(ports ? text : rd_ibdev_label(host, port->ibdev)));
+		if (i == 0 || ports || host->ports[indices[i - 1]].ibdev != port->ibdev)
+			RD_ROW(section,
+			       RD_STR(ports ? rd_port_label(host, port).text : rd_ibdev_label(host, port->ibdev)));
 	}
 	return section;
 }
@@ -424,12 +422,11 @@ static struct rd_section *gids_of(const struct rd_host *host, const struct rd_st
 		const struct rd_stack_port *own = &stack->ports[choice->ports[i]];
 		const struct rd_gid *gid = own->gid >= 0 ? &port->gids[own->gid] : NULL;
 		bool has_ip = gid && rd_port_is_ethernet(port);
-		char text[128], ip[48];
+		char ip[48];
 
-		rd_port_label(host, port, text, sizeof(text));
 		if (has_ip)
 			rd_gid_ip(gid, ip);
-		RD_ROW(section, RD_STR(text), gid ? RD_UINT(gid->index) : RD_UNKNOWN_CELL,
+		RD_ROW(section, RD_STR(rd_port_label(host, port).text), gid ? RD_UINT(gid->index) : RD_UNKNOWN_CELL,
 		       RD_STR(gid ? rd_gid_type_name(gid->type) : NULL), RD_STR(has_ip ? ip : NULL),
 		       RD_STR(own->transport), RD_STR(own->gid_why));
 	}
@@ -491,14 +488,10 @@ static struct rd_section *left_out(const struct rd_host *host, const struct rd_s
 {
 	struct rd_section *section = rd_section_create("left_out", left_columns, RD_ARRAY_SIZE(left_columns));
 
-	for (size_t p = 0; p < host->n_ports && section->n < OTHERS_SHOWN; p++) {
-		char text[128];
-
-		if (stack->ports[p].taken || !rd_port_active(&host->ports[p]))
-			continue;
-		rd_port_label(host, &host->ports[p], text, sizeof(text));
-		RD_ROW(section, RD_STR(text), RD_STR(stack->ports[p].why_not));
-	}
+	for (size_t p = 0; p < host->n_ports && section->n < OTHERS_SHOWN; p++)
+		if (!stack->ports[p].taken && rd_port_active(&host->ports[p]))
+			RD_ROW(section, RD_STR(rd_port_label(host, &host->ports[p]).text),
+			       RD_STR(stack->ports[p].why_not));
 	return section;
 }
 
@@ -575,12 +568,11 @@ static void nic_list(const struct rd_host *host, const struct rd_stack_choice *c
 	size_t n = 0;
 
 	for (; n < choice->n_first; n++) {
-		char text[128];
+		struct rd_port_name label = rd_port_label(host, &host->ports[choice->ports[n]]);
 
-		rd_port_label(host, &host->ports[choice->ports[n]], text, sizeof(text));
-		if (n > 0 && ret->len + 1 + strlen(text) > NICS_WIDTH)
+		if (n > 0 && ret->len + 1 + strlen(label.text) > NICS_WIDTH)
 			break;
-		rd_buf_printf(ret, "%s%s", n > 0 ? "," : "", text);
+		rd_buf_printf(ret, "%s%s", n > 0 ? "," : "", label.text);
 	}
 	if (choice->n_first > n)
 		rd_buf_printf(ret, " +%zu", choice->n_first - n);
@@ -728,12 +720,8 @@ static char *port_list(const struct rd_host *host, const struct rd_choice *choic
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
 
-	for (size_t p = 0; p < choice->n_ports; p++) {
-		char label[128];
-
-		rd_port_label(host, &host->ports[choice->ports[p]], label, sizeof(label));
-		rd_buf_printf(&text, "%s%s", p > 0 ? "," : "", label);
-	}
+	for (size_t p = 0; p < choice->n_ports; p++)
+		rd_buf_printf(&text, "%s%s", p > 0 ? "," : "", rd_port_label(host, &host->ports[choice->ports[p]]).text);
 	return RD_TAKE(text.data);
 }
 
