@@ -130,7 +130,7 @@ int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned wha
 		r = rd_selection_make(&nm->host, opts->devices, &nm->shown, err);
 	if (r < 0)
 		return r;
-	rd_nicmap_analyse(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, (unsigned)opts->pes, &nm->map);
+	rd_nicmap_analyse(&nm->host, nicmap_system(nm), (unsigned)opts->pes, &nm->map);
 	return judge_host(opts->profile, source, nm, err);
 }
 

@@ -6,7 +6,9 @@
 
 #include "analyse/compare/compare.h"
 #include "analyse/env/envcheck.h"
+#include "analyse/nccl/nccl.h"
 #include "analyse/run/against.h"
+#include "analyse/shared/distance.h"
 #include "analyse/stacks/stacks.h"
 #include "base/fix.h"
 #include "base/no-rdma.h"
@@ -176,8 +178,10 @@ static size_t add_assignments(struct nicmap *nm, const struct rd_effects *effect
 	struct rd_nicmap with = { 0 };
 	size_t differ = 0;
 
-	if (rd_env_nccl_settings(&nm->host, effects, allowed, &settings))
-		rd_env_assign(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, &settings, &with);
+	if (rd_env_nccl_settings(&nm->host, effects, allowed, &settings)) {
+		rd_distance_fill(&nm->host, &with);
+		rd_nccl_fill(&nm->host, nicmap_system(nm), &settings, &with);
+	}
 	/* No rows if nothing changes. */
 	rd_report_env_assignments(&nm->report, &nm->host, &with, &nm->map, &differ);
 	rd_nicmap_deinit(&with);
@@ -203,7 +207,7 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 	if (!nm->host.from_topology_file)
 		rd_collect_netstate(ctx->source, &nm->host, &net, NULL);
 	nm->map.ports.net = &net;
-	nm->map.ports.system = nm->host.from_topology_file ? NULL : &nm->system;
+	nm->map.ports.system = nicmap_system(nm);
 	rd_envcheck(&nm->map.ports, &effects, &nm->report.findings);
 	rd_report_envcheck(&nm->report, &effects);
 	if (!ctx->globals.style.columns)
@@ -308,11 +312,9 @@ static int compare_log(const struct nicmap *nm, const struct rd_bytes *bytes, st
 	cmp->what.run_host = *run->name ? run->name : NULL;
 	snprintf(cmp->version, sizeof(cmp->version), "%u.%u.%u", log->version[0], log->version[1], log->version[2]);
 	cmp->what.version = log->version[0] ? cmp->version : NULL;
-	rd_against_log(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, &nm->map, log, run, nm->report.host,
-		       &cmp->against);
+	rd_against_log(&nm->host, nicmap_system(nm), &nm->map, log, run, nm->report.host, &cmp->against);
 	if (nameless)
-		rd_against_log(&nm->host, nm->host.from_topology_file ? NULL : &nm->system, &nm->map, log, nameless,
-			       nm->report.host, &cmp->against);
+		rd_against_log(&nm->host, nicmap_system(nm), &nm->map, log, nameless, nm->report.host, &cmp->against);
 	return 0;
 }
 

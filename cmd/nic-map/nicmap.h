@@ -31,6 +31,12 @@ struct nicmap {
 	bool incomplete; /* reads failed: rows may be missing, and verdicts are at most unknown */
 };
 
+/* NULL for a topology file: it has no modules. */
+static inline const struct rd_system *nicmap_system(const struct nicmap *nm)
+{
+	return nm->host.from_topology_file ? NULL : &nm->system;
+}
+
 /* Reads `source` (a host, or a topology file) into `nm`, which is zeroed first. -errno with err filled. Release `nm` in any
  * case. */
 int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned what, struct nicmap *nm,

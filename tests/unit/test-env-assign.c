@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "analyse/env/envcheck.h"
+#include "analyse/nccl/nccl.h"
+#include "analyse/shared/distance.h"
 #include "nccl-host.h"
 
 /* Two NICs of a card on the accelerator's switch, a third behind another root port. */
@@ -39,7 +41,8 @@ static void assert_nics(struct made *m, const char *variables, const char *expec
 		rd_effects_deinit(&effects);
 		return;
 	}
-	rd_env_assign(&m->host, &m->system, &m->settings, &map);
+	rd_distance_fill(&m->host, &map);
+	rd_nccl_fill(&m->host, &m->system, &m->settings, &map);
 	for (size_t p = 0; p < map.nccl.v[0].n_ports; p++) {
 		strcat(text, p ? " " : "");
 		strcat(text, m->host.ibdevs[m->host.ports[map.nccl.v[0].ports[p]].ibdev].name);

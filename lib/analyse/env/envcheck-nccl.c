@@ -64,49 +64,6 @@ static bool is_switch_on(const struct rd_effects *effects, const char *name, boo
 	return on;
 }
 
-static void take_gdr(const struct rd_effects *effects, struct rd_nccl_settings *ret, bool *any)
-{
-	const char *text = rd_effects_get(effects, "NCCL_NET_GDR_LEVEL");
-	int level = text ? parse_level(text) : -1;
-
-	if (!is_switch_on(effects, "NCCL_NET_GDR_C2C", true, any))
-		ret->gdr_level = RD_PATH_PXB;
-	if (level < 0)
-		return;
-	*any |= paths[level] != ret->gdr_level;
-	ret->gdr_level = paths[level];
-}
-
-static void take_merging(const struct rd_effects *effects, struct rd_nccl_settings *ret, bool *any)
-{
-	const char *text = rd_effects_get(effects, "NCCL_NET_MERGE_LEVEL");
-	const char *level = text ? parse_merge_level(text) : "PORT";
-
-	ret->merge_vfs = is_switch_on(effects, "NCCL_IB_MERGE_VFS", true, any);
-	ret->merge = is_switch_on(effects, "NCCL_IB_MERGE_NICS", true, any);
-	if (!level || strcmp(level, "LOC") == 0)
-		ret->merge = false;
-	else if (strcmp(level, "PORT") != 0)
-		ret->merge_level = paths[parse_level(level)];
-	*any |= !level || strcmp(level, "PORT") != 0;
-}
-
-static void take_devices(const struct rd_host *host, const struct rd_effects *effects, bool *allowed,
-			 struct rd_nccl_settings *ret, bool *any)
-{
-	const char *text = rd_effects_get(effects, "NCCL_IB_HCA");
-	struct rd_hca_list list;
-
-	if (!text)
-		return;
-	rd_hca_list_parse(text, &list);
-	for (size_t p = 0; p < host->n_ports; p++)
-		allowed[p] = rd_hca_list_allows(&list, rd_ibdev_label(host, host->ports[p].ibdev), host->ports[p].num);
-	rd_hca_list_deinit(&list);
-	ret->allowed = allowed;
-	*any = true;
-}
-
 /* NCCL's distance levels, merged NICs and topology files (src/graph/paths.cc, topo.cc, xml.h). */
 
 #define MERGED_MAX 8 /* NCCL_NET_MAX_DEVS_PER_NIC */
@@ -653,23 +610,41 @@ const struct rd_env_rules rd_env_nccl = { rules, RD_ARRAY_SIZE(rules), unused_by
 bool rd_env_nccl_settings(const struct rd_host *host, const struct rd_effects *effects, bool *allowed,
 			  struct rd_nccl_settings *ret)
 {
-	bool any = false;
+	const char *hca = rd_effects_get(effects, "NCCL_IB_HCA"),
+		   *text = rd_effects_get(effects, "NCCL_NET_MERGE_LEVEL");
+	const char *merge = text ? parse_merge_level(text) : "PORT",
+		   *gdr = rd_effects_get(effects, "NCCL_NET_GDR_LEVEL");
+	int level = gdr ? parse_level(gdr) : -1;
+	bool any = hca != NULL;
 
 	*ret = rd_nccl_defaults();
 	/* Without RDMA there is no NIC to choose; that is reported elsewhere. */
 	if (unused_by(effects, "NCCL_IB_HCA"))
 		return false;
-	take_devices(host, effects, allowed, ret, &any);
-	take_merging(effects, ret, &any);
-	take_gdr(effects, ret, &any);
+	if (hca) {
+		struct rd_hca_list list;
+
+		rd_hca_list_parse(hca, &list);
+		for (size_t p = 0; p < host->n_ports; p++)
+			allowed[p] = rd_hca_list_allows(&list, rd_ibdev_label(host, host->ports[p].ibdev),
+							host->ports[p].num);
+		rd_hca_list_deinit(&list);
+		ret->allowed = allowed;
+	}
+	ret->merge_vfs = is_switch_on(effects, "NCCL_IB_MERGE_VFS", true, &any);
+	ret->merge = is_switch_on(effects, "NCCL_IB_MERGE_NICS", true, &any);
+	if (!merge || strcmp(merge, "LOC") == 0)
+		ret->merge = false;
+	else if (strcmp(merge, "PORT") != 0)
+		ret->merge_level = paths[parse_level(merge)];
+	any |= !merge || strcmp(merge, "PORT") != 0;
+	if (!is_switch_on(effects, "NCCL_NET_GDR_C2C", true, &any))
+		ret->gdr_level = RD_PATH_PXB;
+	if (level >= 0) {
+		any |= paths[level] != ret->gdr_level;
+		ret->gdr_level = paths[level];
+	}
 	ret->pxn = !is_switch_on(effects, "NCCL_PXN_DISABLE", false, &any);
 	ret->pxn_c2c = is_switch_on(effects, "NCCL_PXN_C2C", true, &any);
 	return any;
-}
-
-void rd_env_assign(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_settings *settings,
-		   struct rd_nicmap *ret)
-{
-	rd_distance_fill(host, ret);
-	rd_nccl_fill(host, system, settings, ret);
 }

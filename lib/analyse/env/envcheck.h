@@ -68,10 +68,6 @@ unsigned rd_env_distance(const char *a, const char *b, unsigned most);
 bool rd_env_nccl_settings(const struct rd_host *host, const struct rd_effects *effects, bool *allowed,
 			  struct rd_nccl_settings *ret);
 
-/* Fills a map with these settings in place of NCCL's defaults: only the NICs, paths and choices of NCCL. */
-void rd_env_assign(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_settings *settings,
-		   struct rd_nicmap *ret);
-
 /* Environment variables that make the libraries use the compute NICs. Pure. */
 
 /* Fills what can be determined: no GID index if ports differ in it, no interface if no default route is known, nothing at all if
