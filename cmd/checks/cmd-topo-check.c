@@ -40,11 +40,9 @@ static int topo_no_such_rule(const char *option, const char *id, struct rd_err *
 		}
 	}
 	rd_err_set(err, EINVAL, option, "unknown rule '%s'", id);
-	if (best <= 3)
-		rd_err_hint(err, "%s %s; list of rules: rdmadiag topo-check --list", option, rd_checks[at]->id);
-	else
-		rd_err_hint(err, "rdmadiag topo-check --list");
-	return -EINVAL;
+	return best <= 3 ?
+		       rd_err_hint(err, "%s %s; list of rules: rdmadiag topo-check --list", option, rd_checks[at]->id) :
+		       rd_err_hint(err, "rdmadiag topo-check --list");
 }
 
 /* Sets `ret` to `value` for the rules in a comma-separated list. */

@@ -264,9 +264,8 @@ static int several_hosts(const struct rd_runlog *log, const char *file, const ch
 			      *log->v[i].name ? log->v[i].name : "an unnamed host");
 	rd_err_set(err, ENOENT, file, "contains lines of %zu hosts (%s%s), but not of %s", log->n,
 		   names.data ? names.data : "", log->n > NAMES_MAX ? " ..." : "", name && *name ? name : "this host");
-	rd_err_hint(err, "grep '%s:' %s >one.log; rdmadiag nic-map --against one.log",
-		    *log->v[0].name ? log->v[0].name : "HOST", file);
-	return -ENOENT;
+	return rd_err_hint(err, "grep '%s:' %s >one.log; rdmadiag nic-map --against one.log",
+			   *log->v[0].name ? log->v[0].name : "HOST", file);
 }
 
 /* The lines of this host, else of the only host. `nameless`: lines that name no host, if they can only be of that one

@@ -6,7 +6,7 @@
 #include "bpf/qp.h"
 #include "bpf/record.h"
 #include "cmd/trace-errno/trace.h"
-#include "collect/rdma/qp-event.h"
+#include "collect/rdma/rdma.h"
 
 #include <dirent.h>
 #include <errno.h>

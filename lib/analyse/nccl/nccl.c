@@ -466,18 +466,6 @@ static long net_of_ibdev(const struct rd_host *host, const struct rd_nccl_nets *
 	return -1;
 }
 
-static const char *too_far(enum rd_path path)
-{
-	switch (path) {
-	case RD_PATH_PHB:
-		return "PHB is farther than NCCL_NET_GDR_LEVEL allows (PXB): NCCL copies through host memory";
-	case RD_PATH_SYS:
-		return "SYS is farther than NCCL_NET_GDR_LEVEL allows (PXB): NCCL copies through host memory";
-	default:
-		return "farther than NCCL_NET_GDR_LEVEL allows: NCCL copies through host memory";
-	}
-}
-
 /* Too far: not used; near enough: used if the driver supports it. */
 static void set_gpudirect(const struct rd_host *host, const struct rd_nccl_paths *paths, bool near, enum rd_path path,
 			  size_t gpu, size_t ibdev, struct rd_pair *pair)
@@ -494,7 +482,12 @@ static void set_gpudirect(const struct rd_host *host, const struct rd_nccl_paths
 		RD_SET(pair->gpudirect, false);
 		pair->gpudirect_why = "gdr=\"0\" for this NIC in the topology file";
 	} else if (!near && !(paths->offers[gpu].offered.known == RD_OK && !paths->offers[gpu].offered.v)) {
-		pair->gpudirect_why = too_far(path);
+		pair->gpudirect_why =
+			path == RD_PATH_PHB ?
+				"PHB is farther than NCCL_NET_GDR_LEVEL allows (PXB): NCCL copies through host memory" :
+			path == RD_PATH_SYS ?
+				"SYS is farther than NCCL_NET_GDR_LEVEL allows (PXB): NCCL copies through host memory" :
+				"farther than NCCL_NET_GDR_LEVEL allows: NCCL copies through host memory";
 	}
 }
 

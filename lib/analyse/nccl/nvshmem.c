@@ -35,17 +35,7 @@ static int gpu_of(const struct state *st, unsigned pe)
 /* NVSHMEM treats PIX and PXB as equal. */
 static int merit(enum rd_path path)
 {
-	switch (path) {
-	case RD_PATH_PIX:
-	case RD_PATH_PXB:
-		return 4;
-	case RD_PATH_PHB:
-		return 3;
-	case RD_PATH_NODE:
-		return 2;
-	default:
-		return 1;
-	}
+	return path == RD_PATH_PIX || path == RD_PATH_PXB ? 4 : path == RD_PATH_PHB ? 3 : path == RD_PATH_NODE ? 2 : 1;
 }
 
 /* NVSHMEM's sort order: unknown distances come last. */

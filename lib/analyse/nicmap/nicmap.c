@@ -212,16 +212,16 @@ static int idle_equal(const struct rd_host *host, const struct rd_nicmap *map, c
 static void judge_shared(const struct rd_host *host, const struct rd_nicmap *map, const char *library,
 			 const struct rd_choices *choices, struct rd_findings *ret)
 {
+	struct rd_finding kind = {
+		.id = "nic-shared",
+		.severity = RD_SEV_WARNING,
+		.title = "Two accelerators share a NIC while an equally near one is idle",
+		.why = "each gets half of the NIC's bandwidth",
+	};
+
 	for (size_t i = 0; i < choices->n; i++)
 		for (size_t j = i + 1; j < choices->n; j++) {
 			const struct rd_choice *a = &choices->v[i], *b = &choices->v[j];
-			struct rd_finding finding = {
-				.id = "nic-shared",
-				.severity = RD_SEV_WARNING,
-				.title = "Two accelerators share a NIC while an equally near one is idle",
-				.why = "each gets half of the NIC's bandwidth",
-			};
-			const char *name;
 			int idle;
 
 			if (!a->n_ports || !b->n_ports || a->gpu == b->gpu || a->ports[0] != b->ports[0])
@@ -229,13 +229,12 @@ static void judge_shared(const struct rd_host *host, const struct rd_nicmap *map
 			idle = idle_equal(host, map, choices, b);
 			if (idle < 0)
 				continue;
-			name = rd_ibdev_label(host, host->ports[idle].ibdev);
-			finding.subject = rd_text("GPU%d, GPU%d", a->gpu, b->gpu);
-			finding.observed = rd_text("%s selects %s for both", library,
-						   rd_ibdev_label(host, host->ports[a->ports[0]].ibdev));
-			finding.expected = rd_text("%s for one of them: same distance, unused", name);
-			finding.fix = rd_text("rdmadiag nic-map --env %s\n# set for the job what it prints", library);
-			rd_finding_add(ret, &finding);
+			kind.expected = rd_text("%s for one of them: same distance, unused",
+						rd_ibdev_label(host, host->ports[idle].ibdev));
+			rd_finding_put(ret, &kind, rd_text("GPU%d, GPU%d", a->gpu, b->gpu),
+				       rd_text("%s selects %s for both", library,
+					       rd_ibdev_label(host, host->ports[a->ports[0]].ibdev)),
+				       rd_text("rdmadiag nic-map --env %s\n# set for the job what it prints", library));
 		}
 }
 
@@ -243,6 +242,12 @@ static void judge_role(const struct rd_port_views *views, const char *library, c
 		       struct rd_findings *ret)
 {
 	const struct rd_host *host = views->host;
+	struct rd_finding kind = {
+		.id = "nic-not-compute",
+		.severity = RD_SEV_WARNING,
+		.title = "A library would use a NIC that is not a compute NIC",
+		.why = "its traffic competes with storage and management traffic on that NIC and is slower",
+	};
 
 	for (size_t i = 0; i < choices->n; i++) {
 		const struct rd_choice *choice = &choices->v[i];
@@ -250,21 +255,14 @@ static void judge_role(const struct rd_port_views *views, const char *library, c
 		for (size_t p = 0; p < choice->n_ports; p++) {
 			const struct rd_port *port = &host->ports[choice->ports[p]];
 			const struct rd_port_view *view = &views->v[choice->ports[p]];
-			struct rd_finding finding = {
-				.id = "nic-not-compute",
-				.severity = RD_SEV_WARNING,
-				.title = "A library would use a NIC that is not a compute NIC",
-				.why = "its traffic competes with storage and management traffic on that NIC and is slower",
-			};
 
 			if (view->role == RD_ROLE_COMPUTE || view->role == RD_ROLE_UNKNOWN)
 				continue;
-			finding.subject = rd_text("GPU%d", choice->gpu);
-			finding.observed = rd_text("%s selects %s (%s: %s)", library, rd_ibdev_label(host, port->ibdev),
-						   rd_role_name(view->role), view->role_why);
-			finding.expected = rd_text("a compute NIC");
-			finding.fix = rd_text("rdmadiag nic-map --env %s\n# set for the job what it prints", library);
-			rd_finding_add(ret, &finding);
+			kind.expected = rd_text("a compute NIC");
+			rd_finding_put(ret, &kind, rd_text("GPU%d", choice->gpu),
+				       rd_text("%s selects %s (%s: %s)", library, rd_ibdev_label(host, port->ibdev),
+					       rd_role_name(view->role), view->role_why),
+				       rd_text("rdmadiag nic-map --env %s\n# set for the job what it prints", library));
 		}
 	}
 }

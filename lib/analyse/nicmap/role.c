@@ -173,16 +173,11 @@ static bool reaches(const struct rd_role_state *st, size_t card, size_t gpu, enu
 {
 	enum rd_path path = rd_nicmap_pair(st->map, gpu, (size_t)st->cards[card].ibdev)->path;
 
-	switch (reach) {
-	case RD_REACH_SWITCH:
+	if (reach == RD_REACH_SWITCH)
 		return path == RD_PATH_PIX || path == RD_PATH_PXB;
-	case RD_REACH_SOCKET:
-		return path != RD_PATH_UNKNOWN && path <= RD_PATH_NODE;
-	case RD_REACH_GUEST:
-		return path <= RD_PATH_NODE;
-	default:
-		return true;
-	}
+	if (reach == RD_REACH_SOCKET && path == RD_PATH_UNKNOWN)
+		return false;
+	return (reach != RD_REACH_SOCKET && reach != RD_REACH_GUEST) || path <= RD_PATH_NODE;
 }
 
 struct match {

@@ -925,7 +925,7 @@ int rd_runlog_parse(const char *name, const char *text, size_t size, struct rd_r
 	if (ret->n > 0)
 		return 0;
 	rd_err_set(err, EBADMSG, name, "no line reports which NIC a run used");
-	rd_err_hint(err,
-		    "run the job with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET, or with NCCL_TOPO_DUMP_FILE=FILE");
-	return -EBADMSG;
+	return rd_err_hint(
+		err,
+		"run the job with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET, or with NCCL_TOPO_DUMP_FILE=FILE");
 }

@@ -73,20 +73,10 @@ static const uint8_t policy[RD_NLDEV_ATTRS] = {
 };
 /* clang-format on */
 
-#define TAKE_U8(attrs, type, field)                                    \
-	do {                                                           \
-		if ((attrs)[type])                                     \
-			RD_SET(field, mnl_attr_get_u8((attrs)[type])); \
-	} while (0)
-#define TAKE_U32(attrs, type, field)                                    \
-	do {                                                            \
-		if ((attrs)[type])                                      \
-			RD_SET(field, mnl_attr_get_u32((attrs)[type])); \
-	} while (0)
-#define TAKE_U64(attrs, type, field)                                    \
-	do {                                                            \
-		if ((attrs)[type])                                      \
-			RD_SET(field, mnl_attr_get_u64((attrs)[type])); \
+#define TAKE(type, attrs, attr, field)                                     \
+	do {                                                               \
+		if ((attrs)[attr])                                         \
+			RD_SET(field, mnl_attr_get_##type((attrs)[attr])); \
 	} while (0)
 
 /* The command and attributes of each kind: table, entry, and number of an entry. */
@@ -111,18 +101,15 @@ static const struct {
 
 static void take_text(const struct nlattr *const *attrs, unsigned type, char **ret)
 {
-	char *copy;
-
 	if (!attrs[type])
 		return;
-	copy = rd_dup(mnl_attr_get_str(attrs[type]));
 	free(*ret);
-	*ret = copy;
+	*ret = rd_dup(mnl_attr_get_str(attrs[type]));
 }
 
 static void take_owner(const struct nlattr *const *attrs, struct rd_owner *owner)
 {
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_PID, owner->pid);
+	TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_PID, owner->pid);
 	take_text(attrs, RDMA_NLDEV_ATTR_RES_KERN_NAME, &owner->kernel);
 }
 
@@ -226,15 +213,15 @@ static void take_qp(const struct nlattr *const *attrs, int dev, struct rd_res *r
 		return;
 	qp = RD_ADD(res->qps, res->n_qps, res->cap_qps);
 	*qp = (struct rd_qp){ .dev = dev, .proc = -1 };
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_LQPN, qp->lqpn);
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_PORT_INDEX, qp->port);
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_RQPN, qp->rqpn);
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_SQ_PSN, qp->sq_psn);
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_RQ_PSN, qp->rq_psn);
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_PDN, qp->pdn);
-	TAKE_U8(attrs, RDMA_NLDEV_ATTR_RES_TYPE, qp->type);
-	TAKE_U8(attrs, RDMA_NLDEV_ATTR_RES_STATE, qp->state);
-	TAKE_U8(attrs, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE, qp->path_mig);
+	TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_LQPN, qp->lqpn);
+	TAKE(u32, attrs, RDMA_NLDEV_ATTR_PORT_INDEX, qp->port);
+	TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_RQPN, qp->rqpn);
+	TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_SQ_PSN, qp->sq_psn);
+	TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_RQ_PSN, qp->rq_psn);
+	TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_PDN, qp->pdn);
+	TAKE(u8, attrs, RDMA_NLDEV_ATTR_RES_TYPE, qp->type);
+	TAKE(u8, attrs, RDMA_NLDEV_ATTR_RES_STATE, qp->state);
+	TAKE(u8, attrs, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE, qp->path_mig);
 	take_owner(attrs, &qp->owner);
 	take_text(attrs, RDMA_NLDEV_ATTR_RES_SUBTYPE, &qp->subtype);
 	if (attrs[RDMA_NLDEV_ATTR_DRIVER])
@@ -272,8 +259,8 @@ static void take_cm_id(const struct nlattr *const *attrs, int dev, struct rd_res
 		return;
 	cm_id = RD_ADD(res->cm_ids, res->n_cm_ids, res->cap_cm_ids);
 	*cm_id = (struct rd_cm_id){ .dev = dev, .proc = -1 };
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_LQPN, cm_id->lqpn);
-	TAKE_U8(attrs, RDMA_NLDEV_ATTR_RES_STATE, cm_id->state);
+	TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_LQPN, cm_id->lqpn);
+	TAKE(u8, attrs, RDMA_NLDEV_ATTR_RES_STATE, cm_id->state);
 	take_sockaddr(attrs[RDMA_NLDEV_ATTR_RES_SRC_ADDR], &cm_id->src);
 	take_sockaddr(attrs[RDMA_NLDEV_ATTR_RES_DST_ADDR], &cm_id->dst);
 	take_owner(attrs, &cm_id->owner);
@@ -288,8 +275,8 @@ static void take_object(const struct nlattr *const *attrs, enum rd_res_kind kind
 		return;
 	object = RD_ADD(res->objects, res->n_objects, res->cap_objects);
 	*object = (struct rd_res_object){ .dev = dev, .kind = kind, .proc = -1 };
-	TAKE_U32(attrs, places[kind].id, object->id);
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_RES_PDN, object->pdn);
+	TAKE(u32, attrs, places[kind].id, object->id);
+	TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_PDN, object->pdn);
 	take_owner(attrs, &object->owner);
 }
 
@@ -466,8 +453,8 @@ static void take_device(const struct nldev *nl, int unused, const struct nlattr 
 	*dev = (struct rd_res_dev){ .index = mnl_attr_get_u32(attrs[RDMA_NLDEV_ATTR_DEV_INDEX]), .name = rd_dup(name) };
 	if (attrs[RDMA_NLDEV_ATTR_PORT_INDEX])
 		dev->n_ports = mnl_attr_get_u32(attrs[RDMA_NLDEV_ATTR_PORT_INDEX]);
-	TAKE_U64(attrs, RDMA_NLDEV_ATTR_NODE_GUID, dev->node_guid);
-	TAKE_U8(attrs, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, dev->node_type);
+	TAKE(u64, attrs, RDMA_NLDEV_ATTR_NODE_GUID, dev->node_guid);
+	TAKE(u8, attrs, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, dev->node_type);
 	take_text(attrs, RDMA_NLDEV_ATTR_FW_VERSION, &dev->firmware);
 	take_text(attrs, RDMA_NLDEV_ATTR_DEV_PROTOCOL, &dev->protocol);
 }
@@ -496,9 +483,8 @@ static int collect_devices(const struct nldev *nl, struct rd_err *err)
 	}
 	if (r < 0)
 		return r;
-	if (nl->res->n_devs > 0)
-		qsort(nl->res->devs, nl->res->n_devs, sizeof(*nl->res->devs), compare_devices);
-	else if (nl->wanted)
+	rd_sort(nl->res->devs, nl->res->n_devs, sizeof(*nl->res->devs), compare_devices);
+	if (!nl->res->n_devs && nl->wanted)
 		return rd_err_set(err, ENODEV, nl->wanted, "no such RDMA device in this network namespace");
 	return 0;
 }
@@ -522,13 +508,13 @@ static void take_counts(const struct nldev *nl, int dev, const struct nlattr *co
 		for (int kind = 0; kind < RD_RES_KINDS; kind++)
 			if (strcmp(mnl_attr_get_str(one[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME]),
 				   rd_res_kind_name(kind)) == 0)
-				TAKE_U64(one, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, nl->res->devs[dev].used[kind]);
+				TAKE(u64, one, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, nl->res->devs[dev].used[kind]);
 	}
 }
 
 static void take_driver_id(const struct nldev *nl, int dev, const struct nlattr *const *attrs)
 {
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, nl->res->devs[dev].driver_id);
+	TAKE(u32, attrs, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, nl->res->devs[dev].driver_id);
 }
 
 /* The driver of the device. Without ib_uverbs, skipped: the query would load the module. */
@@ -553,10 +539,10 @@ static void take_port(const struct nldev *nl, int dev, const struct nlattr *cons
 		return;
 	port = RD_ADD(res->ports, res->n_ports, res->cap_ports);
 	*port = (struct rd_res_port){ .dev = dev, .num = mnl_attr_get_u32(attrs[RDMA_NLDEV_ATTR_PORT_INDEX]) };
-	TAKE_U8(attrs, RDMA_NLDEV_ATTR_PORT_STATE, port->state);
-	TAKE_U8(attrs, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port->phys_state);
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_LID, port->lid);
-	TAKE_U32(attrs, RDMA_NLDEV_ATTR_NDEV_INDEX, port->netdev_index);
+	TAKE(u8, attrs, RDMA_NLDEV_ATTR_PORT_STATE, port->state);
+	TAKE(u8, attrs, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port->phys_state);
+	TAKE(u32, attrs, RDMA_NLDEV_ATTR_LID, port->lid);
+	TAKE(u32, attrs, RDMA_NLDEV_ATTR_NDEV_INDEX, port->netdev_index);
 	take_text(attrs, RDMA_NLDEV_ATTR_NDEV_NAME, &port->netdev);
 }
 
@@ -680,11 +666,10 @@ static void sort_qps(struct rd_res *res)
 	if (sorted < res->n_qps)
 		qsort(res->qps, res->n_qps, sizeof(*res->qps), compare_qps);
 	for (size_t i = 0; i < res->n_qps; i++) {
-		if (kept > 0 && compare_qps(&res->qps[kept - 1], &res->qps[i]) == 0) {
+		if (kept > 0 && compare_qps(&res->qps[kept - 1], &res->qps[i]) == 0)
 			rd_qp_deinit(&res->qps[i]);
-		} else {
+		else
 			res->qps[kept++] = res->qps[i];
-		}
 	}
 	res->n_qps = kept;
 }

@@ -392,8 +392,7 @@ void rd_qp_recorded_take(const struct rd_bytes *maps, struct rd_res *res, struct
 
 	list_devs(&take);
 	each_map(&take, maps, take_map);
-	if (res->n_recorded)
-		qsort(res->recorded, res->n_recorded, sizeof(*res->recorded), compare);
+	rd_sort(res->recorded, res->n_recorded, sizeof(*res->recorded), compare);
 	add_notes(&take);
 	free(take.devs);
 }

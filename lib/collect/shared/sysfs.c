@@ -231,8 +231,7 @@ static int compare_natural(const void *a, const void *b)
 
 void rd_names_sort_natural(struct rd_names *names)
 {
-	if (names->n > 0)
-		qsort(names->v, names->n, sizeof(*names->v), compare_natural);
+	rd_sort(names->v, names->n, sizeof(*names->v), compare_natural);
 }
 
 const char *rd_basename(const char *path)

@@ -152,8 +152,7 @@ int rd_profile_check_ignores(const struct rd_profile *profile, bool (*exists)(co
 		if (exists(ignore->rule))
 			continue;
 		rd_err_set(err, EINVAL, name, "line %u: unknown rule '%s'", ignore->line, ignore->rule);
-		rd_err_hint(err, "list all rules: rdmadiag topo-check --list");
-		return -EINVAL;
+		return rd_err_hint(err, "list all rules: rdmadiag topo-check --list");
 	}
 	return 0;
 }
@@ -272,9 +271,8 @@ static int parse_ignore(char *value, const struct rd_lines *lines, struct rd_pro
 
 	if (wrong) {
 		rd_lines_err(lines, err, EINVAL, ": %s", wrong);
-		rd_err_hint(err, "example: ignore = pcie-link-width@0000:1b:00.0 until 2026-12-31 card is "
-				 "ordered");
-		return -EINVAL;
+		return rd_err_hint(err,
+				   "example: ignore = pcie-link-width@0000:1b:00.0 until 2026-12-31 card is ordered");
 	}
 	ignore.line = lines->number;
 	if (ret->n_ignores == LIKE_MAX) {
@@ -299,8 +297,7 @@ static int parse_line(char *line, const struct rd_lines *lines, struct rd_profil
 	value = value ? rd_trim(value) : NULL;
 	if (!value || !is_key(key) || !is_value(value)) {
 		rd_lines_err(lines, err, EINVAL, ": expected 'key = value'");
-		rd_err_hint(err, LINES_LIKE);
-		return -EINVAL;
+		return rd_err_hint(err, LINES_LIKE);
 	}
 	if (strchr(key, '*') && ret->n_like++ == LIKE_MAX)
 		return rd_lines_err(lines, err, E2BIG, ": too many lines with '*': at most %d", LIKE_MAX);
@@ -331,8 +328,7 @@ int rd_profile_parse(const char *text, size_t size, const char *name, struct rd_
 	if (r)
 		return r;
 	rd_err_set(err, EINVAL, name, "not a profile: contains no 'key = value' line");
-	rd_err_hint(err, LINES_LIKE);
-	return -EINVAL;
+	return rd_err_hint(err, LINES_LIKE);
 }
 
 void rd_profile_write(const struct rd_profile *profile, struct rd_buf *out)
