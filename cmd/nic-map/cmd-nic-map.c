@@ -245,12 +245,11 @@ static int show_tables(struct rd_ctx *ctx, struct nicmap *nm)
 static int find_gpu(const struct rd_host *host, const char *name)
 {
 	const char *digits = strncasecmp(name, "gpu", 3) == 0 ? name + 3 : name;
-	int pci = rd_host_find_pci(host, name);
+	int gpu = rd_host_gpu_at(host, rd_host_find_pci(host, name));
 	uint32_t number;
 
-	for (size_t g = 0; pci >= 0 && g < host->n_gpus; g++)
-		if (host->gpus[g].pci == pci)
-			return (int)g;
+	if (gpu >= 0)
+		return gpu;
 	return rd_parse_u32(digits, RD_DECIMAL, INT32_MAX, &number) == 0 && number < host->n_gpus ? (int)number : -1;
 }
 

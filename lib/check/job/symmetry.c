@@ -142,21 +142,13 @@ static void run_missing(const struct rd_check_input *in, struct rd_check_out *ou
 /* Counts other functions below the same root port: those with the same node, and those with another one. */
 static void count_nodes(const struct rd_host *host, size_t i, int *other, unsigned *same, unsigned *differ)
 {
-	int top = (int)i;
-
 	*same = *differ = 0;
-	while (host->pcis[top].parent >= 0)
-		top = host->pcis[top].parent;
 	for (size_t j = 0; j < host->n_pcis; j++) {
 		const struct rd_pci *pci = &host->pcis[j];
-		int at = (int)j;
 
 		/* -1: no node. A node written to sysfs applies to that function only. */
-		if (j == i || pci->numa.known != RD_OK || pci->numa.v < 0)
-			continue;
-		while (host->pcis[at].parent >= 0)
-			at = host->pcis[at].parent;
-		if (at != top)
+		if (j == i || pci->numa.known != RD_OK || pci->numa.v < 0 ||
+		    rd_pci_top(host, (int)j) != rd_pci_top(host, (int)i))
 			continue;
 		if (pci->numa.v == host->pcis[i].numa.v)
 			++*same;

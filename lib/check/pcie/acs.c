@@ -49,14 +49,6 @@ static const struct right *right_of(int kind)
 	return &rights[kind == WARNING ? 0 : kind];
 }
 
-static bool is_above(const struct rd_host *host, int bridge, int pci)
-{
-	for (int up = host->pcis[pci].parent; up >= 0; up = host->pcis[up].parent)
-		if (up == bridge)
-			return true;
-	return false;
-}
-
 static void judge(struct walk *walk, int kind, int bridge, size_t gpu, const char *nic)
 {
 	const struct rd_pci *pci = &walk->in->host->pcis[bridge];
@@ -133,8 +125,8 @@ static void judge_pair(struct walk *walk, size_t gpu, size_t nic)
 	int kind = rd_nicmap_pair(walk->in->map, gpu, nic)->path <= RD_PATH_PXB ? CRITICAL : WARNING;
 
 	for (int e = 0; e < 2; e++)
-		for (int up = host->pcis[ends[e]].parent; up >= 0 && !is_above(host, up, ends[1 - e]);
-		     up = host->pcis[up].parent)
+		for (int up = host->pcis[ends[e]].parent;
+		     up >= 0 && !rd_pci_is_below(host, host->pcis[ends[1 - e]].parent, up); up = host->pcis[up].parent)
 			judge(walk, kind, up, gpu, rd_ibdev_label(host, (int)nic));
 }
 
@@ -154,7 +146,7 @@ static void judge_direct(struct walk *walk, int direct, size_t gpu)
 	const struct rd_host *host = walk->in->host;
 	int top = host->pcis[direct].parent, to_direct, to_gpu;
 
-	while (top >= 0 && !is_above(host, top, host->gpus[gpu].pci))
+	while (top >= 0 && !rd_pci_is_below(host, host->pcis[host->gpus[gpu].pci].parent, top))
 		top = host->pcis[top].parent;
 	to_direct = top < 0 ? -1 : below(host, top, direct);
 	to_gpu = top < 0 ? -1 : below(host, top, host->gpus[gpu].pci);

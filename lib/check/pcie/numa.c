@@ -140,7 +140,7 @@ static int compare_ratios(const void *a, const void *b)
 {
 	const unsigned *x = a, *y = b;
 
-	return *x < *y ? -1 : *x > *y;
+	return RD_CMP(*x, *y);
 }
 
 /* The most frequent ratio, the higher one of equals. 0 unless more than two thirds of at least four switches have it, and it
@@ -183,14 +183,10 @@ static bool is_odd(const struct rd_check_input *in, size_t ibdev)
 /* Rule nic-missing reports a NIC that is missing below this switch. */
 static bool has_missing_nic(const struct rd_check_input *in, size_t bridge)
 {
-	for (size_t i = 0; in->symmetry && i < in->symmetry->n_missing; i++) {
-		int at = in->symmetry->missing[i].bridge;
-
-		while (at >= 0 && at != (int)bridge)
-			at = in->host->pcis[at].parent;
-		if (at >= 0 && !in->symmetry->missing[i].gpu)
+	for (size_t i = 0; in->symmetry && i < in->symmetry->n_missing; i++)
+		if (rd_pci_is_below(in->host, in->symmetry->missing[i].bridge, (int)bridge) &&
+		    !in->symmetry->missing[i].gpu)
 			return true;
-	}
 	return false;
 }
 

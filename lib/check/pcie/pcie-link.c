@@ -47,10 +47,8 @@ static struct load *loads_of(const struct rd_host *host)
 /* Grace and its successors reach their accelerator over NVLink; the PCIe link carries little traffic, and is narrow. */
 static bool is_beside_nvlink(const struct rd_host *host, size_t i)
 {
-	int top = (int)i;
+	int top = rd_pci_top(host, (int)i);
 
-	while (host->pcis[top].parent >= 0)
-		top = host->pcis[top].parent;
 	return top != (int)i && host->pcis[top].vendor.known == RD_OK && host->pcis[top].vendor.v == NVIDIA;
 }
 
@@ -73,13 +71,6 @@ static void add_name(struct rd_buf *buf, unsigned *n, const char *name)
 		rd_buf_printf(buf, "%s%s", *n > 1 ? ", " : "", name);
 }
 
-static bool hangs_below(const struct rd_host *host, int pci, int bridge)
-{
-	while (pci >= 0 && pci != bridge)
-		pci = host->pcis[pci].parent;
-	return pci >= 0;
-}
-
 /* "mlx5_0", "GPU3", "uplink of the switch of GPU0, GPU1, mlx5_0, mlx5_1". Caller frees. */
 static char *name_of(const struct rd_host *host, size_t i)
 {
@@ -87,14 +78,14 @@ static char *name_of(const struct rd_host *host, size_t i)
 	unsigned n = 0;
 
 	for (size_t g = 0; g < host->n_gpus; g++)
-		if (hangs_below(host, host->gpus[g].pci, (int)i)) {
+		if (rd_pci_is_below(host, host->gpus[g].pci, (int)i)) {
 			char gpu[32];
 
 			snprintf(gpu, sizeof(gpu), "GPU%zu", g);
 			add_name(&buf, &n, gpu);
 		}
 	for (size_t d = 0; d < host->n_ibdevs; d++)
-		if (!host->ibdevs[d].parent_netdev && hangs_below(host, host->ibdevs[d].pci, (int)i))
+		if (!host->ibdevs[d].parent_netdev && rd_pci_is_below(host, host->ibdevs[d].pci, (int)i))
 			add_name(&buf, &n, rd_ibdev_label(host, (int)d));
 	if (n > NAMES_MAX)
 		rd_buf_printf(&buf, " and %u more", n - NAMES_MAX);
@@ -250,7 +241,7 @@ static bool is_gpu_link(const struct rd_host *host, const struct load *loads, si
 	if (!rd_pci_is_bridge(&host->pcis[i]))
 		return loads[i].gpus > 0;
 	for (size_t g = 0; loads[i].gpus == 1 && g < host->n_gpus; g++)
-		if (hangs_below(host, host->gpus[g].pci, (int)i))
+		if (rd_pci_is_below(host, host->gpus[g].pci, (int)i))
 			gpu = host->gpus[g].pci;
 	return gpu >= 0 && rd_pcie_is_gpu_part(host, (int)i, gpu);
 }

@@ -56,10 +56,8 @@ static void judge_ext(const struct rd_check_input *in, size_t i, const char *add
 
 static bool root_completes_tag10(const struct rd_host *host, const struct rd_pci *pci)
 {
-	const struct rd_pci *top = pci;
+	const struct rd_pci *top = pci->parent < 0 ? pci : &host->pcis[rd_pci_top(host, pci->parent)];
 
-	for (int up = pci->parent; up >= 0; up = host->pcis[up].parent)
-		top = &host->pcis[up];
 	return top != pci && top->config.dev_cap2.known == RD_OK && top->config.dev_cap2.v & CAP2_TAG10_COMPLETER;
 }
 

@@ -7,40 +7,23 @@
 
 #include "base/buf.h"
 
-static int ibdev_of(const struct rd_host *host, size_t pci)
-{
-	/* A soft device has the PCI location of its interface, but is not that function's device. */
-	for (size_t i = 0; i < host->n_ibdevs; i++)
-		if (host->ibdevs[i].pci == (int)pci && !host->ibdevs[i].parent_netdev)
-			return (int)i;
-	return -1;
-}
-
-static int gpu_of(const struct rd_host *host, size_t pci)
-{
-	for (size_t i = 0; i < host->n_gpus; i++)
-		if (host->gpus[i].pci == (int)pci)
-			return (int)i;
-	return -1;
-}
-
 bool rd_pci_is_nic(const struct rd_host *host, size_t pci)
 {
-	return ibdev_of(host, pci) >= 0;
+	return rd_host_ibdev_at(host, (int)pci) >= 0;
 }
 
 bool rd_pci_matters(const struct rd_host *host, size_t pci)
 {
-	return rd_pci_is_nic(host, pci) || (gpu_of(host, pci) >= 0);
+	return rd_pci_is_nic(host, pci) || rd_host_gpu_at(host, (int)pci) >= 0;
 }
 
 const char *rd_pci_what(const struct rd_host *host, size_t pci)
 {
-	int ibdev = ibdev_of(host, pci);
+	int ibdev = rd_host_ibdev_at(host, (int)pci);
 
 	if (ibdev >= 0)
 		return rd_ibdev_label(host, ibdev);
-	return gpu_of(host, pci) >= 0 ? "GPU" : host->pcis[pci].addr;
+	return rd_host_gpu_at(host, (int)pci) >= 0 ? "GPU" : host->pcis[pci].addr;
 }
 
 double rd_pci_rate(const struct rd_host *host, size_t pci)

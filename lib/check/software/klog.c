@@ -396,10 +396,7 @@ static bool moves_data(const struct rd_host *host, int pci)
 	for (size_t i = 0; i < host->n_ibdevs; i++)
 		if (host->ibdevs[i].pci == pci)
 			return true;
-	for (size_t i = 0; i < host->n_gpus; i++)
-		if (host->gpus[i].pci == pci)
-			return true;
-	return false;
+	return rd_host_gpu_at(host, pci) >= 0;
 }
 
 static char *iommu_fix(const struct rd_host *host, const char *subject, enum rd_klog_form form)

@@ -415,13 +415,34 @@ int rd_host_bond_of(const struct rd_host *host, int pci)
 	return -1;
 }
 
-/* Whether the function has its own RDMA device; then a device does not spread over the bond. */
-static bool has_device(const struct rd_host *host, int pci)
+int rd_host_ibdev_at(const struct rd_host *host, int pci)
 {
 	for (size_t i = 0; i < host->n_ibdevs; i++)
 		if (host->ibdevs[i].pci == pci && !host->ibdevs[i].parent_netdev)
-			return true;
-	return false;
+			return (int)i;
+	return -1;
+}
+
+int rd_host_gpu_at(const struct rd_host *host, int pci)
+{
+	for (size_t g = 0; pci >= 0 && g < host->n_gpus; g++)
+		if (host->gpus[g].pci == pci)
+			return (int)g;
+	return -1;
+}
+
+int rd_pci_top(const struct rd_host *host, int pci)
+{
+	while (host->pcis[pci].parent >= 0)
+		pci = host->pcis[pci].parent;
+	return pci;
+}
+
+bool rd_pci_is_below(const struct rd_host *host, int pci, int bridge)
+{
+	while (pci >= 0 && pci != bridge)
+		pci = host->pcis[pci].parent;
+	return pci >= 0;
 }
 
 static void set_lag_rate(const struct rd_host *host, int bond, struct rd_port *port)
@@ -437,7 +458,8 @@ static void set_lag_rate(const struct rd_host *host, int bond, struct rd_port *p
 		if (slave->pci < 0 || rd_host_find_netdev(host, slave->master) != bond ||
 		    !rd_pci_one_card(&host->pcis[slave->pci], &host->pcis[pci]))
 			continue;
-		if ((slave->pci != pci && has_device(host, slave->pci)) || !slave->bond_state || !slave->operstate)
+		if ((slave->pci != pci && rd_host_ibdev_at(host, slave->pci) >= 0) || !slave->bond_state ||
+		    !slave->operstate)
 			return;
 		on = strcmp(slave->bond_state, "active") == 0 && strcmp(slave->operstate, "up") == 0;
 		legs++;
@@ -607,8 +629,7 @@ int rd_selection_make(const struct rd_host *host, const char *names, struct rd_s
 		if (select_named(host, name, ret))
 			continue;
 		rd_err_set(err, ENODEV, name, "no such RDMA device, port, interface or PCI address");
-		rd_err_hint(err, "rdmadiag nic-map");
-		return -ENODEV;
+		return rd_err_hint(err, "rdmadiag nic-map");
 	}
 	return 0;
 }

@@ -262,6 +262,14 @@ int rd_pci_parse(const char *text, struct rd_pci *ret);
 
 /* Index; -1: not found. */
 int rd_host_find_pci(const struct rd_host *host, const char *addr);
+
+/* The RDMA device of a function itself, not a soft one on its interface; the accelerator; the root port above; -1: none. */
+int rd_host_ibdev_at(const struct rd_host *host, int pci);
+int rd_host_gpu_at(const struct rd_host *host, int pci);
+int rd_pci_top(const struct rd_host *host, int pci);
+
+/* Whether a function is this bridge, or is somewhere below it. */
+bool rd_pci_is_below(const struct rd_host *host, int pci, int bridge);
 int rd_host_find_ibdev(const struct rd_host *host, const char *name);
 int rd_host_find_netdev(const struct rd_host *host, const char *name);
 const struct rd_numa *rd_host_find_numa(const struct rd_host *host, int id);

@@ -113,14 +113,13 @@ static void add_text(struct rd_buf *out, const char *before, const char *text)
 /* What an operator calls a PCI function; NULL: it has no other name. */
 static char *name_of(const struct rd_host *host, const char *subject)
 {
-	int pci = rd_host_find_pci(host, subject);
+	int pci = rd_host_find_pci(host, subject), gpu = rd_host_gpu_at(host, pci);
 
 	for (size_t i = 0; i < host->n_ibdevs && pci >= 0; i++)
 		if (host->ibdevs[i].pci == pci && host->ibdevs[i].name)
 			return rd_dup(host->ibdevs[i].name);
-	for (size_t g = 0; g < host->n_gpus && pci >= 0; g++)
-		if (host->gpus[g].pci == pci)
-			return rd_text("GPU%zu", g);
+	if (gpu >= 0)
+		return rd_text("GPU%d", gpu);
 	for (size_t i = 0; i < host->n_netdevs && pci >= 0; i++)
 		if (host->netdevs[i].pci == pci)
 			return rd_dup(host->netdevs[i].name);
