@@ -57,38 +57,30 @@ static void check_provider(struct rd_check_env *check)
 	_cleanup_env_list_ struct rd_env_list unknown = { 0 };
 	bool efa = rd_envcheck_has_efa(check->host);
 
-	if (*value == '^') {
-		rd_envcheck_effect(check, "all providers except these");
-		return;
-	}
+	if (*value == '^')
+		return rd_envcheck_effect(check, "all providers except these");
 	if (strcasecmp(value, "efa") == 0 && !efa) {
 		rd_envcheck_effect(check, "no EFA device on this host: no provider is found");
-		rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-no-provider", "No device for this provider",
-					"fi_getinfo fails with -61 (No data available)",
-					rd_text("no EFA device in /sys/class/infiniband"), NULL,
-					rd_text("%s# in a container: start it with --device=/dev/infiniband",
-						rd_envcheck_has_rdma(check, false) ?
-							"# set FI_PROVIDER=verbs in the job's environment\n" :
-							""));
-		return;
+		return rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-no-provider", "No device for this provider",
+					       "fi_getinfo fails with -61 (No data available)",
+					       rd_text("no EFA device in /sys/class/infiniband"), NULL,
+					       rd_text("%s# in a container: start it with --device=/dev/infiniband",
+						       rd_envcheck_has_rdma(check, false) ?
+							       "# set FI_PROVIDER=verbs in the job's environment\n" :
+							       ""));
 	}
-	if (allows_rdma(value, &unknown)) {
-		rd_envcheck_effect(check, "only %.*s%s", RD_ENV_QUOTED, value,
-				   efa && !names_provider(value, "efa") ? ", which excludes EFA" : "");
-		return;
-	}
-	if (unknown.n) {
-		rd_envcheck_unknown_value(check, rd_env_list_take(&unknown), NULL);
-		return;
-	}
+	if (allows_rdma(value, &unknown))
+		return rd_envcheck_effect(check, "only %.*s%s", RD_ENV_QUOTED, value,
+					  efa && !names_provider(value, "efa") ? ", which excludes EFA" : "");
+	if (unknown.n)
+		return rd_envcheck_unknown_value(check, rd_env_list_take(&unknown), NULL);
 	rd_envcheck_effect(check, "only %.*s: no RDMA", RD_ENV_QUOTED, value);
-	if (!rd_envcheck_has_rdma(check, true))
-		return;
-	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "FI_PROVIDER excludes RDMA",
-				"libfabric uses TCP or UDP between hosts, at a fraction of the rate", NULL,
-				rd_text(efa ? "efa" : "verbs"),
-				rd_text("# set FI_PROVIDER=%s in the job's environment, or unset it",
-					efa ? "efa" : "verbs"));
+	if (rd_envcheck_has_rdma(check, true))
+		rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "FI_PROVIDER excludes RDMA",
+					"libfabric uses TCP or UDP between hosts, at a fraction of the rate", NULL,
+					rd_text(efa ? "efa" : "verbs"),
+					rd_text("# set FI_PROVIDER=%s in the job's environment, or unset it",
+						efa ? "efa" : "verbs"));
 }
 
 /* prov/efa/src: exact names separated by commas; a value that starts with "all" selects all. */
@@ -98,14 +90,12 @@ static void check_efa_iface(struct rd_check_env *check)
 
 	if (!*value) {
 		rd_envcheck_effect(check, "libfabric aborts the process");
-		rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-refused", "Library rejects the value",
-				    "libfabric aborts the process", NULL, rd_text("names of EFA devices, or all"));
-		return;
+		return rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-refused", "Library rejects the value",
+					   "libfabric aborts the process", NULL,
+					   rd_text("names of EFA devices, or all"));
 	}
-	if (strncmp(value, "all", 3) == 0) {
-		rd_envcheck_effect(check, "all EFA devices (the default)");
-		return;
-	}
+	if (strncmp(value, "all", 3) == 0)
+		return rd_envcheck_effect(check, "all EFA devices (the default)");
 	rd_envcheck_names(check, RD_ENV_BY_NAME, "No such device");
 }
 
@@ -122,9 +112,8 @@ static const char *unused_by(const struct rd_effects *all, const char *name)
 		return NULL;
 	if (strncmp(name, "FI_EFA_", 7) == 0 && !names_provider(provider, "efa"))
 		return "FI_PROVIDER excludes efa";
-	if (strncmp(name, "FI_VERBS_", 9) == 0 && !names_provider(provider, "verbs"))
-		return "FI_PROVIDER excludes verbs";
-	return NULL;
+	return strncmp(name, "FI_VERBS_", 9) == 0 && !names_provider(provider, "verbs") ? "FI_PROVIDER excludes verbs" :
+											  NULL;
 }
 
 /* clang-format off */

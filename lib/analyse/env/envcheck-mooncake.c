@@ -13,22 +13,20 @@ static void check_set(struct rd_check_env *check)
 
 	rd_envcheck_effect(check, "%s", check->values->text);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(off); i++)
-		if (strcmp(check->effect->value, off[i]) == 0) {
-			rd_envcheck_finding_fix(check, RD_SEV_WARNING, "env-set-is-on", "Any value enables it",
-						"Mooncake checks only whether it is set, not its value", NULL, NULL,
-						rd_text("# unset %s in the job's environment", check->effect->name));
-			return;
-		}
+		if (strcmp(check->effect->value, off[i]) == 0)
+			return rd_envcheck_finding_fix(
+				check, RD_SEV_WARNING, "env-set-is-on", "Any value enables it",
+				"Mooncake checks only whether it is set, not its value", NULL, NULL,
+				rd_text("# unset %s in the job's environment", check->effect->name));
 }
 
 static void check_force_tcp(struct rd_check_env *check)
 {
 	check_set(check);
-	if (!rd_envcheck_has_rdma(check, true))
-		return;
-	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "RDMA is disabled",
-				"Mooncake uses TCP, at a fraction of the rate", NULL, NULL,
-				rd_text("# unset MC_FORCE_TCP in the job's environment"));
+	if (rd_envcheck_has_rdma(check, true))
+		rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "RDMA is disabled",
+					"Mooncake uses TCP, at a fraction of the rate", NULL, NULL,
+					rd_text("# unset MC_FORCE_TCP in the job's environment"));
 }
 
 static void check_force_hca(struct rd_check_env *check)
@@ -36,12 +34,11 @@ static void check_force_hca(struct rd_check_env *check)
 	const char *value = check->effect->value;
 
 	check_set(check);
-	if (rd_host_find_ibdev(check->host, value) < 0)
-		return;
-	rd_envcheck_finding_fix(
-		check, RD_SEV_WARNING, "env-no-selection", "MC_FORCE_HCA does not select the NIC that it names",
-		"Mooncake checks only whether it is set, not its value, and uses all NICs", NULL, NULL,
-		rd_text("# set MC_TE_FILTERS=%s in the job's environment instead of MC_FORCE_HCA", value));
+	if (rd_host_find_ibdev(check->host, value) >= 0)
+		rd_envcheck_finding_fix(
+			check, RD_SEV_WARNING, "env-no-selection", "MC_FORCE_HCA does not select the NIC that it names",
+			"Mooncake checks only whether it is set, not its value, and uses all NICs", NULL, NULL,
+			rd_text("# set MC_TE_FILTERS=%s in the job's environment instead of MC_FORCE_HCA", value));
 }
 
 static void check_topo(struct rd_check_env *check)
@@ -64,10 +61,8 @@ static void check_gid(struct rd_check_env *check)
 
 	if (!rd_envcheck_value(check, RD_ENV_ATOI, -1, &index))
 		return;
-	if (index >= 0 && index <= 255) {
-		rd_envcheck_gid_index(check);
-		return;
-	}
+	if (index >= 0 && index <= 255)
+		return rd_envcheck_gid_index(check);
 	rd_envcheck_effect(check, "ignored: Mooncake selects the GID");
 	rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range", "Mooncake ignores it",
 			    rd_text("%ld", index), rd_text("0 to 255"));
@@ -79,11 +74,9 @@ static void check_mtu(struct rd_check_env *check)
 
 	if (!rd_envcheck_value(check, RD_ENV_ATOI, 4096, &mtu))
 		return;
-	if (mtu == 512 || mtu == 1024 || mtu == 2048 || mtu == 4096) {
-		rd_envcheck_effect(check, "path MTU of %ld bytes, or the port's MTU if that is smaller%s", mtu,
-				   mtu == 4096 ? " (the default)" : "");
-		return;
-	}
+	if (mtu == 512 || mtu == 1024 || mtu == 2048 || mtu == 4096)
+		return rd_envcheck_effect(check, "path MTU of %ld bytes, or the port's MTU if that is smaller%s", mtu,
+					  mtu == 4096 ? " (the default)" : "");
 	rd_envcheck_effect(check, "ignored: 4096 bytes, or the port's MTU if that is smaller");
 	rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value",
 			    "Mooncake uses 4096; the value is the RDMA path MTU, not the interface MTU",
@@ -100,9 +93,8 @@ static void check_port(struct rd_check_env *check)
 		return;
 	if (port < 1 || port > 255) {
 		rd_envcheck_effect(check, "ignored: Mooncake uses port 1");
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range",
-				    "Mooncake ignores it", rd_text("%ld", port), rd_text("1 to 255"));
-		return;
+		return rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range",
+					   "Mooncake ignores it", rd_text("%ld", port), rd_text("1 to 255"));
 	}
 	rd_envcheck_effect(check, "port %ld of each device%s", port, port == 1 ? " (the default)" : "");
 	for (size_t p = 0; p < host->n_ports; p++) {
@@ -112,10 +104,9 @@ static void check_port(struct rd_check_env *check)
 			rd_env_list_add(&lacking, rd_ibdev_label(host, host->ports[p].ibdev),
 					strlen(rd_ibdev_label(host, host->ports[p].ibdev)));
 	}
-	if (!lacking.n)
-		return;
-	rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-port", "Device has no such port",
-			    "Mooncake does not use these devices", rd_env_list_take(&lacking), NULL);
+	if (lacking.n)
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-port", "Device has no such port",
+				    "Mooncake does not use these devices", rd_env_list_take(&lacking), NULL);
 }
 
 static const char *unused_by(const struct rd_effects *all, const char *name)

@@ -116,17 +116,15 @@ static void check_level(struct rd_check_env *check)
 	bool gdr = strcmp(check->effect->name, "NCCL_NET_GDR_LEVEL") == 0;
 	int level = parse_level(check->effect->value);
 
-	if (level < 0) {
-		rd_envcheck_unknown_value(check, NULL, rd_text("LOC, NVL, PIX, PXB, PXN, PHB or SYS, in upper case"));
-		return;
-	}
+	if (level < 0)
+		return rd_envcheck_unknown_value(check, NULL,
+						 rd_text("LOC, NVL, PIX, PXB, PXN, PHB or SYS, in upper case"));
 	if (gdr) {
 		rd_envcheck_effect(check,
 				   "GPUDirect RDMA, if the driver supports it, where GPU and NIC are %s or nearer%s",
 				   levels[level],
 				   level == RD_LEVEL_P2C || level == RD_LEVEL_PXB ? " (as by default)" : "");
-		check_gdr_level(check, level);
-		return;
+		return check_gdr_level(check, level);
 	}
 	if (level == RD_LEVEL_LOC)
 		rd_envcheck_effect(check, "no direct traffic between GPUs: data goes through host memory");
@@ -140,8 +138,7 @@ static void check_merge_level(struct rd_check_env *check)
 
 	if (!level) {
 		rd_envcheck_unknown_value(check, NULL, rd_text("LOC, PORT, PIX, PXB, PXN, PHB or SYS"));
-		rd_envcheck_effect(check, "a release that does not know the value merges no NICs");
-		return;
+		return rd_envcheck_effect(check, "a release that does not know the value merges no NICs");
 	}
 	if (strcmp(level, "LOC") == 0)
 		rd_envcheck_effect(check, "NICs are not merged");
@@ -157,10 +154,8 @@ static void check_merge_policy(struct rd_check_env *check)
 	const char *value = check->effect->value;
 	bool rail = strcasecmp(value, "RAIL") == 0;
 
-	if (!rail && strcasecmp(value, "ALL") != 0) {
-		rd_envcheck_unknown_value(check, NULL, rd_text("ALL or RAIL"));
-		return;
-	}
+	if (!rail && strcasecmp(value, "ALL") != 0)
+		return rd_envcheck_unknown_value(check, NULL, rd_text("ALL or RAIL"));
 	rd_envcheck_effect(check, rail ? "only NICs of the same rail are merged: NCCL_IB_HCA must name the rails" :
 					 "NICs are merged regardless of their rail (the default)");
 }
@@ -196,10 +191,9 @@ static void check_force_merge(struct rd_check_env *check)
 		at += size + (at[size] == ';');
 	}
 	rd_envcheck_effect(check, "%zu group%s of NICs, each merged into one", groups, groups == 1 ? "" : "s");
-	if (!missing.n)
-		return;
-	rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-no-device", "No such active device",
-			    "NCCL fails: Only matched N devices", rd_env_list_take(&missing), NULL);
+	if (missing.n)
+		rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-no-device", "No such active device",
+				    "NCCL fails: Only matched N devices", rd_env_list_take(&missing), NULL);
 }
 
 /* The path is that of the process, perhaps in a container: the file is not opened here. */
@@ -283,27 +277,24 @@ static void check_net(struct rd_check_env *check)
 
 	if (strcasecmp(net, "Socket") == 0) {
 		rd_envcheck_effect(check, "TCP between hosts, no RDMA");
-		report_rdma_off(check, RD_SEV_CRITICAL);
-		return;
+		return report_rdma_off(check, RD_SEV_CRITICAL);
 	}
 	if (ib && rd_env_number(check->all, RD_ENV_NCCL, "NCCL_IB_DISABLE", 0)) {
 		rd_envcheck_effect(check, "NCCL's built-in IB/RoCE transport, which NCCL_IB_DISABLE disables");
-		rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-no-network", "No network transport is left",
-					"NCCL fails: Failed to initialize any NET plugin",
-					rd_text("NCCL_IB_DISABLE is set"), NULL,
-					rd_text("# unset NCCL_IB_DISABLE in the job's environment"));
-		return;
+		return rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-no-network", "No network transport is left",
+					       "NCCL fails: Failed to initialize any NET plugin",
+					       rd_text("NCCL_IB_DISABLE is set"), NULL,
+					       rd_text("# unset NCCL_IB_DISABLE in the job's environment"));
 	}
 	if (ib) {
 		rd_envcheck_effect(check, "NCCL's built-in IB/RoCE transport");
 		if (!rd_envcheck_has_efa(check->host) || rd_envcheck_has_rdma(check, false))
 			return;
-		rd_envcheck_finding_fix(
+		return rd_envcheck_finding_fix(
 			check, RD_SEV_CRITICAL, "env-no-network",
 			"NCCL's built-in IB/RoCE transport does not support EFA", "NCCL finds no device and fails",
 			NULL, NULL,
 			rd_text("# unset NCCL_NET in the job's environment\n# EFA needs the aws-ofi-nccl plugin"));
-		return;
 	}
 	rd_envcheck_effect(check, "the plugin whose network is named '%.*s'; NCCL fails if there is none",
 			   RD_ENV_QUOTED, net);
@@ -325,11 +316,9 @@ static void check_ib_disable(struct rd_check_env *check)
 
 	if (!rd_envcheck_value(check, RD_ENV_NCCL, 0, &off))
 		return;
-	if (off == 0) {
-		rd_envcheck_effect(check, "RDMA stays enabled%s",
-				   strcmp(check->effect->value, "0") == 0 ? " (the default)" : "");
-		return;
-	}
+	if (off == 0)
+		return rd_envcheck_effect(check, "RDMA stays enabled%s",
+					  strcmp(check->effect->value, "0") == 0 ? " (the default)" : "");
 	rd_envcheck_effect(check, "NCCL's built-in IB/RoCE transport is disabled; %s",
 			   alone ? "only TCP is left" : "only TCP or a plugin (libnccl-net.so) is left");
 	if (!rd_envcheck_has_rdma(check, false))
@@ -359,11 +348,10 @@ static void check_net_plugin(struct rd_check_env *check)
 		rd_envcheck_effect(check, "no plugin: NCCL's built-in IB/RoCE transport, else TCP");
 		if (!rd_envcheck_has_efa(check->host) || rd_envcheck_has_rdma(check, false))
 			return;
-		rd_envcheck_finding_fix(
+		return rd_envcheck_finding_fix(
 			check, RD_SEV_CRITICAL, "env-rdma-off", "EFA needs a plugin",
 			"NCCL's built-in IB/RoCE transport does not support EFA; only TCP is left", NULL, NULL,
 			rd_text("# set NCCL_NET_PLUGIN=ofi (aws-ofi-nccl) in the job's environment, or unset it"));
-		return;
 	}
 	while (rd_env_entry(&at, &entry, &size))
 		if (n++ < 4)
@@ -386,10 +374,10 @@ static void check_queue_pairs(struct rd_check_env *check)
 		rd_envcheck_effect(check,
 				   "NCCL supports 1 to %d queue pairs per connection, and does not check the value",
 				   QPS_MAX);
-		rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-out-of-range", "Value out of range",
-				    "NCCL does not check it: the process crashes, or connects without queue pairs",
-				    rd_text("%ld", n), rd_text("1 to %d", QPS_MAX));
-		return;
+		return rd_envcheck_finding(
+			check, RD_SEV_CRITICAL, "env-out-of-range", "Value out of range",
+			"NCCL does not check it: the process crashes, or connects without queue pairs",
+			rd_text("%ld", n), rd_text("1 to %d", QPS_MAX));
 	}
 	rd_envcheck_effect(check, "%ld queue pair%s per connection (channel and peer) and NIC%s", n, n == 1 ? "" : "s",
 			   n == 1 ? " (the default)" : ", and as many per NIC that is merged with it");
@@ -427,10 +415,9 @@ static void check_family(struct rd_check_env *check)
 		v6    ? "IPv6" :
 		known ? "IPv4" :
 			"any");
-	if (known || !*value)
-		return;
-	rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value", "NCCL behaves as if it were not set",
-			    NULL, rd_text("AF_INET or AF_INET6"));
+	if (!known && *value)
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-ignored", "Invalid value",
+				    "NCCL behaves as if it were not set", NULL, rd_text("AF_INET or AF_INET6"));
 }
 
 static void check_subsystems(struct rd_check_env *check)
@@ -480,16 +467,15 @@ static void check_gin_type(struct rd_check_env *check)
 	bool efa = rd_env_number(check->all, RD_ENV_NCCL, check->effect->name, -1) == 5;
 
 	rd_envcheck_values(check);
-	if (!efa || !rd_envcheck_has_efa(check->host) || !system || !system->nvidia_registry || rd_maps_peers(system))
-		return;
-	rd_envcheck_finding_fix(
-		check, RD_SEV_CRITICAL, "env-gin-mapping", "NVIDIA driver does not let GPUs write to NICs",
-		"EFA-GDA (aws-ofi-nccl) fails as its context is created",
-		rd_text("RegistryDwords \"%s\" in /proc/driver/nvidia/params", system->nvidia_registry),
-		rd_text("PeerMappingOverride=1"),
-		rd_text("# set NCCL_GIN_TYPE=2 in the job's environment\n"
-			"# or give the nvidia module NVreg_RegistryDwords=\"PeerMappingOverride=1;\" (/etc/modprobe.d), "
-			"rebuild the initramfs, and reboot while no job runs"));
+	if (efa && rd_envcheck_has_efa(check->host) && system && system->nvidia_registry && !rd_maps_peers(system))
+		rd_envcheck_finding_fix(
+			check, RD_SEV_CRITICAL, "env-gin-mapping", "NVIDIA driver does not let GPUs write to NICs",
+			"EFA-GDA (aws-ofi-nccl) fails as its context is created",
+			rd_text("RegistryDwords \"%s\" in /proc/driver/nvidia/params", system->nvidia_registry),
+			rd_text("PeerMappingOverride=1"),
+			rd_text("# set NCCL_GIN_TYPE=2 in the job's environment\n"
+				"# or give the nvidia module NVreg_RegistryDwords=\"PeerMappingOverride=1;\" (/etc/modprobe.d), "
+				"rebuild the initramfs, and reboot while no job runs"));
 }
 
 /* clang-format off */

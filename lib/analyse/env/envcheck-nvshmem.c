@@ -23,25 +23,19 @@ static void check_remote(struct rd_check_env *check)
 	bool ibgda = is_on(check->all, "NVSHMEM_IB_ENABLE_IBGDA");
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(known); i++)
-		if (strncasecmp(value, known[i], 8) == 0) {
-			rd_envcheck_effect(check, "%s between hosts%s%s", known[i], i == 0 ? " (the default)" : "",
-					   ibgda ? ", and IBGDA for GPU-initiated transfers" : "");
-			return;
-		}
-	if (ibgda) {
-		rd_envcheck_effect(check, "no host-initiated transport: IBGDA only between hosts");
-		return;
-	}
-	if (strcasecmp(value, "none") != 0 && strcasecmp(value, "ibgda") != 0) {
-		rd_envcheck_unknown_value(check, NULL, rd_text(TRANSPORTS));
-		return;
-	}
+		if (strncasecmp(value, known[i], 8) == 0)
+			return rd_envcheck_effect(check, "%s between hosts%s%s", known[i],
+						  i == 0 ? " (the default)" : "",
+						  ibgda ? ", and IBGDA for GPU-initiated transfers" : "");
+	if (ibgda)
+		return rd_envcheck_effect(check, "no host-initiated transport: IBGDA only between hosts");
+	if (strcasecmp(value, "none") != 0 && strcasecmp(value, "ibgda") != 0)
+		return rd_envcheck_unknown_value(check, NULL, rd_text(TRANSPORTS));
 	rd_envcheck_effect(check, "no transport between hosts");
-	if (!rd_envcheck_has_rdma(check, true))
-		return;
-	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "RDMA is disabled",
-				"PEs on other hosts are unreachable", NULL, rd_text(TRANSPORTS),
-				rd_text("# unset NVSHMEM_REMOTE_TRANSPORT in the job's environment"));
+	if (rd_envcheck_has_rdma(check, true))
+		rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "RDMA is disabled",
+					"PEs on other hosts are unreachable", NULL, rd_text(TRANSPORTS),
+					rd_text("# unset NVSHMEM_REMOTE_TRANSPORT in the job's environment"));
 }
 
 /* src/modules/transport/ibgda/ibgda.cpp, ibgda_parse_nic_handler_request. */
@@ -72,10 +66,9 @@ static void check_handler(struct rd_check_env *check)
 			rd_envcheck_effect(check, "%s", known[i].text);
 			if (i != 2 || !is_on(check->all, "NVSHMEM_DISABLE_GDRCOPY"))
 				return;
-			rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-refused", "NIC handler needs GDRCopy",
-					    "IBGDA fails to start", rd_text("NVSHMEM_DISABLE_GDRCOPY is set"),
-					    rd_text("auto, gpu or cpu_host_memory"));
-			return;
+			return rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-refused", "NIC handler needs GDRCopy",
+						   "IBGDA fails to start", rd_text("NVSHMEM_DISABLE_GDRCOPY is set"),
+						   rd_text("auto, gpu or cpu_host_memory"));
 		}
 	rd_envcheck_unknown_value(check, NULL, rd_text("auto, gpu, cpu or cpu_host_memory"));
 }
@@ -86,11 +79,9 @@ static void check_map(struct rd_check_env *check)
 	bool dci = strstr(check->effect->name, "DCI") != NULL;
 
 	for (size_t i = 0; i < 3 + (size_t)dci; i++)
-		if (strcasecmp(check->effect->value, known[i]) == 0) {
-			rd_envcheck_effect(check, "queue pairs are mapped by %s%s", known[i],
-					   i == 0 ? " (the default)" : "");
-			return;
-		}
+		if (strcasecmp(check->effect->value, known[i]) == 0)
+			return rd_envcheck_effect(check, "queue pairs are mapped by %s%s", known[i],
+						  i == 0 ? " (the default)" : "");
 	rd_envcheck_unknown_value(check, NULL, rd_text(dci ? "cta, sm, warp or dct" : "cta, sm or warp"));
 }
 

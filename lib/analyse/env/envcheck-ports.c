@@ -43,11 +43,9 @@ void rd_envcheck_selection(struct rd_check_env *check)
 		if (!check->selected[p] && role == RD_ROLE_COMPUTE && rd_port_active(&host->ports[p]))
 			add_port(&missing, host, p);
 	}
-	if (n == 0) {
-		rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-selects-nothing", "No active port is selected",
-				    "the library falls back to TCP or fails", rd_text("none"), NULL);
-		return;
-	}
+	if (n == 0)
+		return rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-selects-nothing", "No active port is selected",
+					   "the library falls back to TCP or fails", rd_text("none"), NULL);
 	/* All of them: as if the variable were not set. */
 	if (other.n)
 		rd_envcheck_finding(check, n < active ? RD_SEV_WARNING : RD_SEV_NOTE, "env-not-compute",
@@ -194,9 +192,9 @@ void rd_envcheck_nvshmem_list(struct rd_check_env *check)
 
 	if (!is_list && rd_effects_get(check->all, "NVSHMEM_HCA_LIST")) {
 		rd_envcheck_effect(check, "not used: NVSHMEM_HCA_LIST overrides it");
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-overridden", "NVSHMEM_HCA_LIST overrides this variable",
-				    "NVSHMEM does not read it", NULL, NULL);
-		return;
+		return rd_envcheck_finding(check, RD_SEV_WARNING, "env-overridden",
+					   "NVSHMEM_HCA_LIST overrides this variable", "NVSHMEM does not read it", NULL,
+					   NULL);
 	}
 	check_nvshmem_list(check, is_list);
 	rd_envcheck_effect_count(check);
@@ -300,10 +298,8 @@ void rd_envcheck_interfaces(struct rd_check_env *check)
 	value += exclude;
 	exact = signs ? *value == '=' : strcmp(name, "FI_VERBS_IFACE") != 0;
 	value += signs && *value == '=';
-	if (check->host->n_netdevs == 0) {
-		rd_envcheck_effect(check, "network interfaces of this host are unknown");
-		return;
-	}
+	if (check->host->n_netdevs == 0)
+		return rd_envcheck_effect(check, "network interfaces of this host are unknown");
 	n = select_interfaces(check, value, exclude, exact, &none);
 	rd_envcheck_effect(check, "%zu interface%s", n, n == 1 ? "" : "s");
 	if (!none.n || exclude)
@@ -532,10 +528,10 @@ void rd_envcheck_roce_version(struct rd_check_env *check)
 		return;
 	if (version != 1 && version != 2) {
 		rd_envcheck_effect(check, "RoCE version %ld does not exist: no GID is preferred", version);
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "RoCE version does not exist",
-				    "the library uses the first GID of the address family, which is often RoCE v1",
-				    rd_text("%ld", version), rd_text("1 or 2"));
-		return;
+		return rd_envcheck_finding(
+			check, RD_SEV_WARNING, "env-out-of-range", "RoCE version does not exist",
+			"the library uses the first GID of the address family, which is often RoCE v1",
+			rd_text("%ld", version), rd_text("1 or 2"));
 	}
 	if (!is_used(check))
 		return;
@@ -568,11 +564,9 @@ static void show_mooncake(struct rd_check_env *check, long index)
 	if (strcmp(check->effect->name, "NCCL_IB_GID_INDEX") != 0 || rd_effects_get(check->all, "MC_GID_INDEX"))
 		return;
 	for (size_t i = 0; i < check->all->n; i++)
-		if (strncmp(check->all->v[i].name, "MC_", 3) == 0) {
-			rd_envcheck_effect(check, index >= 0 && index <= 255 ? "Mooncake uses it, too" :
-									       "Mooncake ignores it");
-			return;
-		}
+		if (strncmp(check->all->v[i].name, "MC_", 3) == 0)
+			return rd_envcheck_effect(check, index >= 0 && index <= 255 ? "Mooncake uses it, too" :
+										      "Mooncake ignores it");
 }
 
 void rd_envcheck_gid_index(struct rd_check_env *check)
@@ -582,26 +576,19 @@ void rd_envcheck_gid_index(struct rd_check_env *check)
 	size_t roce, ib;
 	long index;
 
-	if (strcmp(check->effect->value, "auto") == 0 && ucx) {
-		rd_envcheck_effect(check, "UCX selects the GID");
-		return;
-	}
+	if (strcmp(check->effect->value, "auto") == 0 && ucx)
+		return rd_envcheck_effect(check, "UCX selects the GID");
 	if (!rd_envcheck_number(check->effect->value, &index)) {
 		rd_envcheck_effect(check, "not a number");
-		rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-no-number", "Value is not a number",
-				    "the library parses a different number from it, or none", NULL,
-				    rd_text("a GID index"));
-		return;
+		return rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-no-number", "Value is not a number",
+					   "the library parses a different number from it, or none", NULL,
+					   rd_text("a GID index"));
 	}
-	if (index == -1 && !ucx) {
-		rd_envcheck_effect(check, "the library selects the GID (the default)");
-		return;
-	}
+	if (index == -1 && !ucx)
+		return rd_envcheck_effect(check, "the library selects the GID (the default)");
 	rd_envcheck_count(check, &roce, &ib);
-	if (!roce && ib && !ucx) {
-		rd_envcheck_effect(check, "not used: no selected port is RoCE");
-		return;
-	}
+	if (!roce && ib && !ucx)
+		return rd_envcheck_effect(check, "not used: no selected port is RoCE");
 	show_fixed(check, index);
 	show_mooncake(check, index);
 	for (size_t p = 0; p < check->host->n_ports; p++)
@@ -676,16 +663,14 @@ void rd_envcheck_timeout(struct rd_check_env *check)
 		return;
 	if (exponent < 0 || exponent > 31) {
 		rd_envcheck_effect(check, "%ld does not fit the 5-bit field", exponent);
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range",
-				    "the driver rejects it or truncates it to 5 bits", rd_text("%ld", exponent),
-				    rd_text("0 to 31; 20 to 23 is usual"));
-		return;
+		return rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range",
+					   "the driver rejects it or truncates it to 5 bits", rd_text("%ld", exponent),
+					   rd_text("0 to 31; 20 to 23 is usual"));
 	}
 	if (exponent == 0) {
 		rd_envcheck_effect(check, "no timeout: a lost packet or an unreachable peer is never detected");
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-timeout-none", "0 disables the timeout",
-				    "a lost packet hangs the connection forever", NULL, rd_text("20 to 23"));
-		return;
+		return rd_envcheck_finding(check, RD_SEV_WARNING, "env-timeout-none", "0 disables the timeout",
+					   "a lost packet hangs the connection forever", NULL, rd_text("20 to 23"));
 	}
 	retries = retries < 0 || retries > 7 ? 7 : retries;
 	total = ack_timeout(exponent) * (double)(retries + 1);
@@ -705,17 +690,16 @@ void rd_envcheck_retry_count(struct rd_check_env *check)
 		return;
 	if (retries < 0 || retries > 7) {
 		rd_envcheck_effect(check, "%ld does not fit the 3-bit field", retries);
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range",
-				    "the driver rejects it or truncates it to 3 bits",
-				    rd_text("%ld (lowest 3 bits: %ld)", retries, retries & 7), rd_text("0 to 7"));
-		return;
+		return rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range",
+					   "the driver rejects it or truncates it to 3 bits",
+					   rd_text("%ld (lowest 3 bits: %ld)", retries, retries & 7),
+					   rd_text("0 to 7"));
 	}
 	rd_envcheck_effect(check, "a packet is retransmitted up to %ld times%s", retries,
 			   retries == 7 ? " (the default)" : "");
-	if (retries > 0)
-		return;
-	rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-retry", "Retransmission is disabled",
-			    "one lost packet breaks the connection", NULL, rd_text("7"));
+	if (retries <= 0)
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-retry", "Retransmission is disabled",
+				    "one lost packet breaks the connection", NULL, rd_text("7"));
 }
 
 /* On RoCE the service level is the 3-bit priority in the VLAN tag. */
@@ -727,16 +711,14 @@ void rd_envcheck_service_level(struct rd_check_env *check)
 	if (!rd_envcheck_value(check, reader(check), -1, &level))
 		return;
 	rd_envcheck_count(check, &roce, &ib);
-	if (level == -1 && reader(check) == RD_ENV_NCCL) {
-		rd_envcheck_effect(check, "service level 0 (the default)");
-		return;
-	}
+	if (level == -1 && reader(check) == RD_ENV_NCCL)
+		return rd_envcheck_effect(check, "service level 0 (the default)");
 	if (level < 0 || level > 15 || (level > 7 && roce)) {
 		rd_envcheck_effect(check, "%ld is not a %s", level, roce ? "RoCE priority" : "service level");
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range",
-				    "the driver rejects or truncates it", rd_text("%ld", level),
-				    rd_text(roce ? "0 to 7: on RoCE it is the priority in the VLAN tag" : "0 to 15"));
-		return;
+		return rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range",
+					   "the driver rejects or truncates it", rd_text("%ld", level),
+					   rd_text(roce ? "0 to 7: on RoCE it is the priority in the VLAN tag" :
+							  "0 to 15"));
 	}
 	if (ib || !roce)
 		rd_envcheck_effect(check, "InfiniBand: service level %ld; the SL2VL tables map it to a virtual lane",
@@ -825,22 +807,17 @@ void rd_envcheck_traffic_class(struct rd_check_env *check)
 
 	if (!rd_envcheck_value(check, reader(check), -1, &class))
 		return;
-	if (class == -1 && strncmp(check->effect->name, "NCCL", 4) == 0) {
-		rd_envcheck_effect(check, "traffic class 0, or the one that the program sets (the default)");
-		return;
-	}
+	if (class == -1 && strncmp(check->effect->name, "NCCL", 4) == 0)
+		return rd_envcheck_effect(check, "traffic class 0, or the one that the program sets (the default)");
 	if (class < 0 || class > 255) {
 		rd_envcheck_effect(check, "%ld does not fit the 8-bit field", class);
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range",
-				    "it is ignored or truncated to 8 bits", rd_text("%ld", class),
-				    rd_text("0 to 255: DSCP x 4"));
-		return;
+		return rd_envcheck_finding(check, RD_SEV_WARNING, "env-out-of-range", "Value out of range",
+					   "it is ignored or truncated to 8 bits", rd_text("%ld", class),
+					   rd_text("0 to 255: DSCP x 4"));
 	}
 	rd_envcheck_count(check, &roce, &ib);
-	if (ib && !roce) {
-		judge_class_on_ib(check, class);
-		return;
-	}
+	if (ib && !roce)
+		return judge_class_on_ib(check, class);
 	/* The byte of the IP header: 6 bits of DSCP, 2 bits of ECN. */
 	rd_envcheck_effect(check, "RoCE: DSCP %ld, ECN bits %ld (%s)", class >> 2, class & 3, ecn[class & 3]);
 	judge_class(check, class);
@@ -861,9 +838,8 @@ void rd_envcheck_pkey(struct rd_check_env *check)
 			add_port(&none, host, p);
 	rd_envcheck_effect(check, "the P_Key at index %ld of each port's table%s", index,
 			   index == 0 ? " (the default)" : "");
-	if (!none.n)
-		return;
-	rd_envcheck_finding(check, RD_SEV_WARNING, "env-pkey-index", "P_Key index is out of range",
-			    "the value is an index, not a P_Key; the transition of the queue pair to INIT fails",
-			    rd_env_list_take(&none), rd_text("the index of the P_Key in the table, from 0"));
+	if (none.n)
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-pkey-index", "P_Key index is out of range",
+				    "the value is an index, not a P_Key; the transition of the queue pair to INIT fails",
+				    rd_env_list_take(&none), rd_text("the index of the P_Key in the table, from 0"));
 }

@@ -139,10 +139,8 @@ static void look_up_range(struct rd_check_env *check, struct devices *devices, c
 	unsigned first, last;
 	int from = 0, to = 0;
 
-	if (size >= sizeof(text)) {
-		rd_env_list_add(&devices->none, entry, size);
-		return;
-	}
+	if (size >= sizeof(text))
+		return rd_env_list_add(&devices->none, entry, size);
 	snprintf(text, sizeof(text), "%.*s", (int)size, entry);
 	if (sscanf(text, "%*[^[][%n%u-%u]%n", &from, &first, &last, &to) != 2 || to == 0 || first > last ||
 	    last - first >= 1024) {
@@ -188,10 +186,8 @@ static void judge_devices(struct rd_check_env *check, struct devices *devices, b
 	const char *tls = rd_effects_get(check->all, "UCX_TLS");
 	const struct rd_host *host = check->host;
 
-	if (devices->entries > LOOKUPS_MAX) {
-		report_too_long(check, devices->entries);
-		return;
-	}
+	if (devices->entries > LOOKUPS_MAX)
+		return report_too_long(check, devices->entries);
 	report_devices(check, devices);
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (devices->named[p] != negate && (!negate || rd_port_active(&host->ports[p])))
@@ -199,8 +195,7 @@ static void judge_devices(struct rd_check_env *check, struct devices *devices, b
 	check->minor = (devices->any_rdma || devices->any_netdev) && only_starts_job(check->all);
 	if (negate || devices->any_rdma || !devices->any_netdev) {
 		rd_envcheck_effect_count(check);
-		rd_envcheck_selection(check);
-		return;
+		return rd_envcheck_selection(check);
 	}
 	rd_envcheck_effect(check, "network interfaces only: UCX uses TCP between hosts");
 	if (!rd_envcheck_has_rdma(check, true))
@@ -220,10 +215,8 @@ static void check_devices(struct rd_check_env *check)
 	_cleanup_free_ bool *named = rd_alloc(n + 1, 1);
 	struct devices devices = { .named = named };
 
-	if (strcmp(at, "all") == 0) {
-		rd_envcheck_effect(check, "all devices (the default)");
-		return;
-	}
+	if (strcmp(at, "all") == 0)
+		return rd_envcheck_effect(check, "all devices (the default)");
 	devices.labels = labels = rd_alloc(n + 1, sizeof(*labels));
 	for (size_t p = 0; p < n; p++)
 		labels[p] = (struct label){ rd_port_library_name(check->host, &check->host->ports[p]), p };
@@ -251,10 +244,8 @@ static void check_tls(struct rd_check_env *check)
 		    !is_one(other_words, entry, size) && !is_word(entry, size, "all"))
 			rd_env_list_add(&unknown, entry, size);
 	rd_envcheck_effect(check, allowed ? "allows RDMA transports" : "allows no RDMA transport that is known");
-	if (unknown.n) {
-		rd_envcheck_unknown_value(check, rd_env_list_take(&unknown), NULL);
-		return;
-	}
+	if (unknown.n)
+		return rd_envcheck_unknown_value(check, rd_env_list_take(&unknown), NULL);
 	if (allowed || !rd_envcheck_has_rdma(check, true))
 		return;
 	check->minor = only_starts_job(check->all);
@@ -307,9 +298,8 @@ static void check_rc_timeout(struct rd_check_env *check)
 
 	if (time < 0) {
 		rd_envcheck_effect(check, "UCX rejects it and fails to start");
-		rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-refused", "Library rejects the value",
-				    "parsing its configuration fails", NULL, rd_text("a time: 1.0s, 500ms"));
-		return;
+		return rd_envcheck_finding(check, RD_SEV_CRITICAL, "env-refused", "Library rejects the value",
+					   "parsing its configuration fails", NULL, rd_text("a time: 1.0s, 500ms"));
 	}
 	if (tries && rd_envcheck_read(RD_ENV_UCX_UINT, tries, 7, &retries) != RD_ENV_OK)
 		retries = 7;

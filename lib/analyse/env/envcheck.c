@@ -301,10 +301,9 @@ static void report_out_of_range(struct rd_check_env *check, const struct rd_env_
 {
 	const char *outside = values->outside ? values->outside : "the library uses its default";
 
-	if (values->meanings && !values->text) {
-		rd_envcheck_unknown_value(check, rd_text("%ld", value), rd_text("%ld to %ld", values->min, values->max));
-		return;
-	}
+	if (values->meanings && !values->text)
+		return rd_envcheck_unknown_value(check, rd_text("%ld", value),
+						 rd_text("%ld to %ld", values->min, values->max));
 	rd_envcheck_effect(check, "%ld is outside %ld to %ld: %s", value, values->min, values->max, outside);
 	rd_envcheck_finding(check, values->fails ? RD_SEV_CRITICAL : RD_SEV_WARNING, "env-out-of-range",
 			    "Value out of range", outside, rd_text("%ld", value),
@@ -320,18 +319,15 @@ void rd_envcheck_values(struct rd_check_env *check)
 	if (!rd_envcheck_value(check, values->read, values->standard, &value))
 		return;
 	meaning = find_meaning(values, value);
-	if (!meaning && (values->min || values->max) && (value < values->min || value > values->max)) {
-		report_out_of_range(check, values, value);
-		return;
-	}
+	if (!meaning && (values->min || values->max) && (value < values->min || value > values->max))
+		return report_out_of_range(check, values, value);
 	if (meaning)
 		rd_envcheck_effect(check, "%s%s", meaning->text, value == values->standard ? " (the default)" : "");
 	else if (values->text)
 		rd_envcheck_effect(check, values->text, value);
-	if (!meaning || !meaning->severity)
-		return;
-	rd_envcheck_finding_fix(check, meaning->severity, meaning->id, meaning->title, meaning->why, NULL, NULL,
-				meaning->fix ? rd_text("%s", meaning->fix) : NULL);
+	if (meaning && meaning->severity)
+		rd_envcheck_finding_fix(check, meaning->severity, meaning->id, meaning->title, meaning->why, NULL, NULL,
+					meaning->fix ? rd_text("%s", meaning->fix) : NULL);
 }
 
 #define MISSPELT_MAX 200 /* unknown names that are compared with all known names: a file can hold any number of them */
@@ -403,11 +399,9 @@ static void check_unknown(struct rd_check_env *check, struct rd_effect *effect, 
 		effect->effect = rd_text("%s", note ? note : unknown);
 	effect->judged = known == RD_ENV_NAME_OTHER ? RD_JUDGED_NO : RD_JUDGED_UNKNOWN;
 	check->effect = effect;
-	if (known == RD_ENV_NAME_RETIRED) {
-		rd_envcheck_finding(check, RD_SEV_NOTE, "env-retired", "Library no longer reads this variable",
-				    "the setting has no effect", rd_text("%s", note), NULL);
-		return;
-	}
+	if (known == RD_ENV_NAME_RETIRED)
+		return rd_envcheck_finding(check, RD_SEV_NOTE, "env-retired", "Library no longer reads this variable",
+					   "the setting has no effect", rd_text("%s", note), NULL);
 	if (!near)
 		return;
 	rd_envcheck_finding_fix(check, RD_SEV_NOTE, "env-unknown-name", "Name is not known, and similar to one that is",
