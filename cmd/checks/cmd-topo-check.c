@@ -195,9 +195,7 @@ static int topo_live(struct rd_ctx *ctx, const bool *chosen)
 	struct rd_err err = { 0 };
 
 	rd_repeat_begin(&opts->repeat, TOPO_INTERVAL);
-	if (rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0)
-		return rd_fail(ctx, &err);
-	return RD_EXIT_OK;
+	return rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0 ? rd_fail(ctx, &err) : RD_EXIT_OK;
 }
 
 /* topo-check: find what breaks or slows RDMA on this host. */
@@ -279,9 +277,8 @@ static int topo_check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *
 		return rd_err_set(err, EINVAL, argv[1], "--learn takes one file");
 	if ((opts->list || opts->explain) && argc > 0)
 		return rd_err_set(err, EINVAL, argv[0], "unexpected operand: --list and --explain take no devices");
-	if (opts->explain && !rd_check_find(opts->explain))
-		return topo_no_such_rule("--explain", opts->explain, err);
-	return topo_choose(opts, chosen, err);
+	return opts->explain && !rd_check_find(opts->explain) ? topo_no_such_rule("--explain", opts->explain, err) :
+								topo_choose(opts, chosen, err);
 }
 
 static int topo_once(struct rd_ctx *ctx, void *chosen)
@@ -328,9 +325,7 @@ static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
 		return explain(ctx, opts->explain);
 	if (opts->learn)
 		return topo_learn(ctx, argc > 0 ? argv[0] : NULL);
-	if (opts->live)
-		return topo_live(ctx, chosen);
-	return rd_repeat(ctx, &opts->repeat, TOPO_INTERVAL, topo_once, chosen);
+	return opts->live ? topo_live(ctx, chosen) : rd_repeat(ctx, &opts->repeat, TOPO_INTERVAL, topo_once, chosen);
 }
 
 static void topo_read(const struct rd_ctx *ctx, struct rd_source *source)

@@ -401,9 +401,7 @@ static int run_live(struct rd_ctx *ctx)
 	struct rd_err err = { 0 };
 
 	rd_repeat_begin(&opts->repeat, NICMAP_INTERVAL);
-	if (rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0)
-		return rd_fail(ctx, &err);
-	return RD_EXIT_OK;
+	return rd_view_run(&ops, &live, ctx->globals.style.colour, &err) < 0 ? rd_fail(ctx, &err) : RD_EXIT_OK;
 }
 
 #define PES_MAX 4096
@@ -464,9 +462,7 @@ static int show_selected(struct rd_ctx *ctx, struct nicmap *nm, int argc, char *
 		return nicmap_check_env(ctx, nm);
 	if (opts->env)
 		return nicmap_show_env(ctx, nm);
-	if (opts->path)
-		return show_path(ctx, nm, opts->path, argv[0]);
-	return show_tables(ctx, nm);
+	return opts->path ? show_path(ctx, nm, opts->path, argv[0]) : show_tables(ctx, nm);
 }
 
 struct operands {

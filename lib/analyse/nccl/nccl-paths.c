@@ -274,9 +274,8 @@ static bool uses_gdr(const struct state *st, size_t gpu, size_t net)
 
 	if (port->gdr.known == RD_OK && !port->gdr.v)
 		return false;
-	if (st->paths->offers[gpu].offered.known == RD_OK && !st->paths->offers[gpu].offered.v)
-		return false;
-	return rd_nccl_near_enough(st->settings, st->paths, st->nets->n, gpu, net);
+	return (st->paths->offers[gpu].offered.known != RD_OK || st->paths->offers[gpu].offered.v) &&
+	       rd_nccl_near_enough(st->settings, st->paths, st->nets->n, gpu, net);
 }
 
 /* C2C plus PCI is P2C, but only to the nearest NICs, so PXN is preferred to other NICs. */
@@ -475,9 +474,8 @@ static struct rd_offer offer_of(const struct rd_host *host, const struct rd_syst
 		return known_offer(false, "the accelerator is passed through to a virtual machine");
 	if (of->vendor && strcmp(of->vendor, "NVIDIA") == 0)
 		return of_nvidia(system, of);
-	if (of->vendor && strcmp(of->vendor, "AMD") == 0)
-		return of_amd(system);
-	return unknown("unknown for accelerators of this vendor");
+	return of->vendor && strcmp(of->vendor, "AMD") == 0 ? of_amd(system) :
+							      unknown("unknown for accelerators of this vendor");
 }
 
 void rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *system, const struct rd_nccl_nets *nets,

@@ -208,8 +208,7 @@ static void add_node(struct writer *w, int index, int depth)
 	if (w->out->len == at) {
 		/* Empty: "/>" instead of ">". */
 		w->out->len -= 2;
-		rd_buf_str(w->out, "/>\n");
-		return;
+		return rd_buf_str(w->out, "/>\n");
 	}
 	indent(w->out, depth);
 	rd_buf_str(w->out, "</pci>\n");

@@ -99,9 +99,8 @@ static bool is_usable_port(const struct rd_host *host, const struct rd_nccl_sett
 	if (settings->allowed && !settings->allowed[p])
 		return false;
 	/* NCCL does not support EFA's link layer; Gaudi ports are used by HCCL only. */
-	if (rd_ibdev_is_efa(host, port->ibdev) || rd_ibdev_is_gaudi(host, port->ibdev))
-		return false;
-	return rd_port_active(port) || (host->from_topology_file && !port->state);
+	return !rd_ibdev_is_efa(host, port->ibdev) && !rd_ibdev_is_gaudi(host, port->ibdev) &&
+	       (rd_port_active(port) || (host->from_topology_file && !port->state));
 }
 
 static uint64_t place_of(const struct rd_pci *pci)

@@ -175,9 +175,8 @@ static bool reaches(const struct rd_role_state *st, size_t card, size_t gpu, enu
 
 	if (reach == RD_REACH_SWITCH)
 		return path == RD_PATH_PIX || path == RD_PATH_PXB;
-	if (reach == RD_REACH_SOCKET && path == RD_PATH_UNKNOWN)
-		return false;
-	return (reach != RD_REACH_SOCKET && reach != RD_REACH_GUEST) || path <= RD_PATH_NODE;
+	return (reach != RD_REACH_SOCKET || path != RD_PATH_UNKNOWN) &&
+	       ((reach != RD_REACH_SOCKET && reach != RD_REACH_GUEST) || path <= RD_PATH_NODE);
 }
 
 struct match {

@@ -60,9 +60,8 @@ static bool is_judged(const struct rd_host *host, const struct load *loads, size
 
 	if (loads[i].gpus + loads[i].nics == 0 || pci->pf >= 0 || !rd_pcie_links_up(host, (int)i))
 		return false;
-	if (loads[i].gpus > 0 && is_beside_nvlink(host, i))
-		return false;
-	return !rd_pci_is_bridge(pci) || (!rd_pcie_in_guest(host) && pci->parent >= 0);
+	return (loads[i].gpus <= 0 || !is_beside_nvlink(host, i)) &&
+	       (!rd_pci_is_bridge(pci) || (!rd_pcie_in_guest(host) && pci->parent >= 0));
 }
 
 static void add_name(struct rd_buf *buf, unsigned *n, const char *name)
@@ -120,9 +119,7 @@ static enum rd_severity grade(const struct load *load, double have, double want,
 {
 	if (load->gpus > 0)
 		return have * 2 <= want * 1.05 && !alike ? RD_SEV_CRITICAL : RD_SEV_WARNING;
-	if (load->gbps > 0 && have < load->gbps * 0.97)
-		return RD_SEV_CRITICAL;
-	return is_odd ? RD_SEV_WARNING : RD_SEV_OK;
+	return load->gbps > 0 && have < load->gbps * 0.97 ? RD_SEV_CRITICAL : is_odd ? RD_SEV_WARNING : RD_SEV_OK;
 }
 
 struct judge {

@@ -10,9 +10,8 @@
 /* Whether the value of a port is compared: active ports; the link layer also of ports without a cable. */
 static bool is_compared(const struct rd_host *host, const struct rd_port *port, enum rd_trait trait)
 {
-	if (rd_check_is_soft(host, port) || host->pcis[host->ibdevs[port->ibdev].pci].pf >= 0)
-		return false;
-	return trait == RD_TRAIT_LAYER || rd_port_active(port);
+	return !rd_check_is_soft(host, port) && host->pcis[host->ibdevs[port->ibdev].pci].pf < 0 &&
+	       (trait == RD_TRAIT_LAYER || rd_port_active(port));
 }
 
 static const struct rd_netdev *netdev_of(const struct rd_host *host, const struct rd_port *port)

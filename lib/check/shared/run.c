@@ -187,10 +187,8 @@ static void add_finding(struct rd_check_out *out, struct rd_finding *finding)
 /* The same for the first NAMED_MAX findings; further ones are counted. */
 static void add_or_count(struct rd_check_out *out, struct rd_finding *finding)
 {
-	if (out->bad++ < NAMED_MAX) {
-		add_finding(out, finding);
-		return;
-	}
+	if (out->bad++ < NAMED_MAX)
+		return add_finding(out, finding);
 	out->more[finding->severity]++;
 	RD_FREE(finding->subject, finding->observed, finding->expected, finding->fix);
 }

@@ -65,9 +65,7 @@ static char *age_text(uint64_t ns)
 
 	if (minutes < 60)
 		return rd_text("%llu min", minutes);
-	if (minutes < 48 * 60)
-		return rd_text("%llu h", minutes / 60);
-	return rd_text("%llu days", minutes / 60 / 24);
+	return minutes < 48 * 60 ? rd_text("%llu h", minutes / 60) : rd_text("%llu days", minutes / 60 / 24);
 }
 
 /* `fix` is taken over; NULL: the rule's. */

@@ -94,9 +94,8 @@ static bool is_for_screen(const struct rd_sysfs *fs, struct rd_pci *pci, const s
 
 static bool is_accelerator(const struct rd_sysfs *fs, struct rd_pci *pci, const struct cards *cards)
 {
-	if (pci->vendor.known != RD_OK || is_console(pci))
-		return false;
-	return pci->class.v >> 8 != 0x0300 || (rd_gpu_maker(pci->vendor.v) && !is_for_screen(fs, pci, cards));
+	return pci->vendor.known == RD_OK && !is_console(pci) &&
+	       (pci->class.v >> 8 != 0x0300 || (rd_gpu_maker(pci->vendor.v) && !is_for_screen(fs, pci, cards)));
 }
 
 /* "Key: \t value" lines. */

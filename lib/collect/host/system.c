@@ -50,9 +50,7 @@ static enum rd_known take_limit(const char *text, enum rd_known known, const cha
 {
 	const char *at = text ? strstr(text, name) : NULL;
 
-	if (at && rd_size_parse(at + strlen(name), ret))
-		return RD_OK;
-	return known == RD_DENIED ? RD_DENIED : RD_ABSENT;
+	return at && rd_size_parse(at + strlen(name), ret) ? RD_OK : known == RD_DENIED ? RD_DENIED : RD_ABSENT;
 }
 
 static void read_limits(const struct rd_sysfs *fs, int pid, struct rd_launcher *launcher)

@@ -504,9 +504,7 @@ static bool take_nccl(struct reader *reader, struct rd_run_host *host, const cha
 	if (parse_plugin(host, message))
 		return true;
 	at = begins(message, "NET/");
-	if (at)
-		return parse_net(reader, host, at);
-	return parse_var(reader, host, message) || parse_rank(reader, host, message);
+	return at ? parse_net(reader, host, at) : parse_var(reader, host, message) || parse_rank(reader, host, message);
 }
 
 /* Lines of UCX, Mooncake and NVSHMEM. */
@@ -623,9 +621,7 @@ static bool take_ucx(struct reader *reader, const char *line)
 		return false;
 	size = ucx_host(line, &name);
 	host = find_host(reader, name, size);
-	if (!host)
-		return false;
-	return parse_ucx_vars(reader, host, line) || parse_ucx_words(reader, host, line);
+	return host && (parse_ucx_vars(reader, host, line) || parse_ucx_words(reader, host, line));
 }
 
 static size_t device_size(const char *at)

@@ -66,9 +66,7 @@ int rd_cgroups_id(struct rd_cgroups *cg, const char *path, uint64_t *ret, struct
 		path += strlen(cg->mount);
 	if ((size_t)snprintf(dir, sizeof(dir), "%s%s%s", cg->mount, *path == '/' ? "" : "/", path) >= sizeof(dir))
 		return rd_err_set(err, ENAMETOOLONG, "cgroup", "path is too long");
-	if (rd_stat(cg->src, RD_OP_INO, dir, ret, NULL))
-		return rd_err_set(err, ENOENT, dir, "no such cgroup");
-	return 0;
+	return rd_stat(cg->src, RD_OP_INO, dir, ret, NULL) ? rd_err_set(err, ENOENT, dir, "no such cgroup") : 0;
 }
 
 static struct known *find_known(struct rd_cgroups *cg, uint64_t id)
@@ -88,10 +86,8 @@ static void remember_path(struct rd_cgroups *cg, uint64_t id, char *path)
 		k = RD_ADD(cg->known, cg->n, cg->cap);
 		*k = (struct known){ .id = id };
 	}
-	if (!k) {
-		free(path);
-		return;
-	}
+	if (!k)
+		return free(path);
 	free(k->path);
 	k->path = path;
 }

@@ -242,7 +242,6 @@ int rd_ethtool_query(struct rd_source *src, uint16_t family, uint8_t command, co
 		if (nest)
 			mnl_attr_nest_end(&request.head, nest);
 	}
-	if (!ok)
-		return rd_err_set(err, EINVAL, netdev, "interface name is too long");
-	return rd_genl_query(src, &request, ret, err);
+	return !ok ? rd_err_set(err, EINVAL, netdev, "interface name is too long") :
+		     rd_genl_query(src, &request, ret, err);
 }

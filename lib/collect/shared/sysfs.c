@@ -191,9 +191,7 @@ int rd_sysfs_list(const struct rd_sysfs *fs, struct rd_names *ret, const char *f
 	va_start(ap, fmt);
 	r = path_of(path, sizeof(path), fmt, ap);
 	va_end(ap);
-	if (r < 0)
-		return r;
-	return record_listing_error(fs, rd_list_dir(fs->src, path, ret, &err), &err);
+	return r < 0 ? r : record_listing_error(fs, rd_list_dir(fs->src, path, ret, &err), &err);
 }
 
 int rd_natural_compare(const char *a, const char *b)

@@ -233,9 +233,8 @@ static const struct rd_attribute rows[] = {
 
 static bool is_like(const char *pattern, const char *text)
 {
-	if (!pattern || !strpbrk(pattern, "*@"))
-		return !pattern || strcmp(pattern, text) == 0;
-	return fnmatch(pattern, text, FNM_EXTMATCH) == 0;
+	return !pattern || !strpbrk(pattern, "*@") ? !pattern || strcmp(pattern, text) == 0 :
+						     fnmatch(pattern, text, FNM_EXTMATCH) == 0;
 }
 
 const struct rd_attribute *rd_attribute_find(enum rd_area area, const char *subject, const char *field)

@@ -205,18 +205,14 @@ int rd_host_same_socket(const struct rd_host *host, int node_a, int node_b)
 
 	if (node_a == node_b && node_a >= 0)
 		return 1;
-	if (!a || !b || a->package.known != RD_OK || b->package.known != RD_OK)
-		return -1;
-	return a->package.v == b->package.v;
+	return !a || !b || a->package.known != RD_OK || b->package.known != RD_OK ? -1 : a->package.v == b->package.v;
 }
 
 const char *rd_ibdev_label(const struct rd_host *host, int ibdev)
 {
 	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
 
-	if (dev->name)
-		return dev->name;
-	return dev->pci >= 0 ? host->pcis[dev->pci].addr : "?";
+	return dev->name ? dev->name : dev->pci >= 0 ? host->pcis[dev->pci].addr : "?";
 }
 
 int rd_pci_numa(const struct rd_host *host, int pci)
@@ -258,9 +254,8 @@ static bool is_made_by(const struct rd_host *host, int ibdev, const char *driver
 	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
 	const struct rd_pci *pci = dev->pci >= 0 ? &host->pcis[dev->pci] : NULL;
 
-	if (dev->driver)
-		return strcmp(dev->driver, driver) == 0;
-	return pci && pci->vendor.known == RD_OK && pci->vendor.v == vendor;
+	return dev->driver ? strcmp(dev->driver, driver) == 0 :
+			     pci && pci->vendor.known == RD_OK && pci->vendor.v == vendor;
 }
 
 bool rd_ibdev_is_efa(const struct rd_host *host, int ibdev)
@@ -504,9 +499,7 @@ bool rd_pcie_links_up(const struct rd_host *host, int index)
 		return true;
 	if (pci->parent < 0)
 		return false;
-	if (pci->kind.known == RD_OK)
-		return pci->kind.v == RD_PCIE_UPSTREAM;
-	return rd_pcie_depth(host, index) % 2 == 1;
+	return pci->kind.known == RD_OK ? pci->kind.v == RD_PCIE_UPSTREAM : rd_pcie_depth(host, index) % 2 == 1;
 }
 
 static unsigned min_of(unsigned a, unsigned b)

@@ -73,7 +73,6 @@ bool rd_ip_within(const uint8_t *addr, const uint8_t *net, unsigned prefix)
 {
 	unsigned rest = prefix % 8;
 
-	if (prefix > 128 || memcmp(addr, net, prefix / 8) != 0)
-		return false;
-	return !rest || !((addr[prefix / 8] ^ net[prefix / 8]) >> (8 - rest));
+	return prefix <= 128 && memcmp(addr, net, prefix / 8) == 0 &&
+	       (!rest || !((addr[prefix / 8] ^ net[prefix / 8]) >> (8 - rest)));
 }

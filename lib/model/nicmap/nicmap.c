@@ -41,9 +41,8 @@ bool rd_port_is_aside(const struct rd_port_views *views, size_t port)
 	const struct rd_ibdev *dev = &views->host->ibdevs[views->host->ports[port].ibdev];
 	const struct rd_port_view *view = &views->v[port];
 
-	if (view->role != RD_ROLE_UNKNOWN)
-		return false;
-	return view->spare || dev->parent_netdev || (dev->pci >= 0 && views->host->pcis[dev->pci].pf >= 0);
+	return view->role == RD_ROLE_UNKNOWN &&
+	       (view->spare || dev->parent_netdev || (dev->pci >= 0 && views->host->pcis[dev->pci].pf >= 0));
 }
 
 int rd_port_gid_index(const struct rd_port_views *views, size_t port)

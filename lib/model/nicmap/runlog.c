@@ -88,9 +88,7 @@ bool rd_runlog_before(const struct rd_runlog *log, unsigned minor, unsigned patc
 
 	if (version[0] == 0 || log->rccl)
 		return false;
-	if (version[0] != 2)
-		return version[0] < 2;
-	return version[1] < minor || (version[1] == minor && version[2] < patch);
+	return version[0] != 2 ? version[0] < 2 : version[1] < minor || (version[1] == minor && version[2] < patch);
 }
 
 void rd_against_deinit(struct rd_against *against)

@@ -587,9 +587,8 @@ static bool continues_row(const struct rd_host *host, const struct rd_stack_choi
 		return false;
 	if (a->gpu >= 0 && host->gpus[b->gpu].index != host->gpus[a->gpu].index + 1)
 		return false;
-	if (a->numa >= 0 && b->numa != a->numa + 1)
-		return false;
-	return a->n_first == 0 || memcmp(a->ports, b->ports, a->n_first * sizeof(*a->ports)) == 0;
+	return (a->numa < 0 || b->numa == a->numa + 1) &&
+	       (a->n_first == 0 || memcmp(a->ports, b->ports, a->n_first * sizeof(*a->ports)) == 0);
 }
 
 /* A row for the memory of the choices `from` to `to`: "GPU0", "GPU0-3", "node1"; "host" or "all" if the choice does not depend on GPU
