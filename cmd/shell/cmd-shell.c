@@ -255,6 +255,8 @@ struct running {
 
 static void begin_child(const struct shell *shell, pid_t group)
 {
+	static const int of_shell[] = { SIGINT, SIGQUIT, SIGHUP, SIGTERM };
+
 	if (shell->terminal) {
 		setpgid(0, group);
 		signal(SIGTSTP, SIG_IGN);
@@ -267,10 +269,8 @@ static void begin_child(const struct shell *shell, pid_t group)
 		close(nothing);
 	}
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGQUIT, SIG_DFL);
-	signal(SIGHUP, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(of_shell); i++)
+		signal(of_shell[i], SIG_DFL);
 }
 
 /* Makes a process group the one that gets what is typed, Ctrl-C included. The shell's own: with the modes of before the command. */
@@ -289,10 +289,19 @@ static void give_terminal(const struct shell *shell, pid_t group)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-_Noreturn static void become_command(const struct shell *shell, char **argv, const struct running *running)
+static void close_end(int pipe[2], int end)
+{
+	if (pipe[end] >= 0)
+		close(pipe[end]);
+	pipe[end] = -1;
+}
+
+_Noreturn static void become_command(const struct shell *shell, char **argv, struct running *running)
 {
 	int argc = 0;
 
+	/* Or the pipe would have a reader when the program has ended. */
+	close_end(running->output, READ_END);
 	begin_child(shell, 0);
 	give_terminal(shell, getpid());
 	rd_end_watch();
@@ -361,13 +370,6 @@ static int wait_for(pid_t pid)
 			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 		}
 	}
-}
-
-static void close_end(int pipe[2], int end)
-{
-	if (pipe[end] >= 0)
-		close(pipe[end]);
-	pipe[end] = -1;
 }
 
 static int cannot_start(const char *what, int code)

@@ -61,6 +61,9 @@ script() {
 	[ "$(cat "$T/out")" = 2 ]
 	printf 'qp-state | yes | head -n 1\n' | script $HUNG
 	[ "$(cat "$T/out")" = y ]
+	# More than a pipe holds.
+	printf 'counters --explain * --json | head -n 1\n' | script $HUNG
+	[ "$(cat "$T/out")" = '{' ]
 	[ ! -s "$T/err" ]
 	[ "$(grep -c '^rxe1' "$T/a file")" = 4 ]
 	printf 'qp-state > /nosuch/file\n' | script $HUNG && return 1
