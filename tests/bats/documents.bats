@@ -52,3 +52,9 @@ compared() {
 	[ "$status" -eq 0 ]
 	[[ $output == "0 differences and "*" that are meant in "* ]]
 }
+
+@test "documents: what is asked where there is little time is still asked" {
+	run tests/documents "$RD" "$other" --quick --hosts "no host" --commands complete
+	[ "$status" -eq 0 ]
+	[[ $output == "0 differences in 0 documents and "* ]] || [[ $output == "0 differences in 1 documents and "* ]]
+}
