@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What job says of a process, as a table: lines about the process, its queue pairs, and the verdict. */
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "analyse/job/job.h"
 #include "analyse/qp/qp.h"
