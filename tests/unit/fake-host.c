@@ -8,11 +8,13 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-void fake_host_init(struct fake_host *host)
+struct fake_host fake_host_make(void)
 {
-	*host = (struct fake_host){ .root = "/tmp/rdmadiag-unit-XXXXXX" };
-	assert_non_null(mkdtemp(host->root));
-	assert_int_equal(rd_source_live_open(host->root, &host->source, NULL), 0);
+	struct fake_host host = { .root = "/tmp/rdmadiag-unit-XXXXXX" };
+
+	assert_non_null(mkdtemp(host.root));
+	assert_int_equal(rd_source_live_open(host.root, &host.source, NULL), 0);
+	return host;
 }
 
 void fake_host_deinit(struct fake_host *host)

@@ -10,7 +10,8 @@ struct fake_host {
 	struct rd_source *source;
 };
 
-void fake_host_init(struct fake_host *host);
+/* A new empty one. */
+struct fake_host fake_host_make(void);
 void fake_host_deinit(struct fake_host *host);
 
 /* Writes a file, with the folders above it; `path` as on the host. */

@@ -67,7 +67,7 @@ static int setup(void **state)
 	uint32_t size;
 
 	*state = b;
-	fake_host_init(&b->host);
+	b->host = fake_host_make();
 	b->base = btf__new_empty();
 	t_int = btf__add_int(b->base, "int", 4, BTF_INT_SIGNED);
 	t_uint = btf__add_int(b->base, "unsigned int", 4, 0);

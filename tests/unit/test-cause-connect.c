@@ -424,10 +424,9 @@ static void reread(struct made_failure *m, struct rd_failure_reader *reader)
 static void a_device_that_was_created_again(void **state)
 {
 	struct rd_failure_reader *reader;
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	_cleanup_(made_end) struct made_failure m;
 
-	fake_host_init(&host);
 	fake_host_text(&host, "/sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
 	fake_host_text(&host, "/sys/class/infiniband/mlx5_0/node_guid", "5054:00ff:fe00:0901\n");
 	fake_host_text(&host, PORT_DIR "/link_layer", "Ethernet\n");

@@ -19,7 +19,7 @@ static uint64_t inode(const struct fake_host *host, const char *path)
 /* A process 77 in a job. `unified`: as on hosts with cgroup v2, whose directories have an id. */
 static void host_open(struct fake_host *host, bool unified)
 {
-	fake_host_init(host);
+	*host = fake_host_make();
 	if (unified) {
 		fake_host_text(host, "/sys/fs/cgroup/cgroup.controllers", "cpu memory\n");
 		fake_host_text(host,

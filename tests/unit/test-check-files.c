@@ -37,9 +37,8 @@ static enum rd_severity judge(struct fake_host *fake, const char *id)
 
 static void a_device_file_for_root_only(void **state)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 
-	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
 	/* A tree without /dev tells nothing of device files. */
 	assert_int_equal(judge(&fake, "dev-infiniband"), RD_SEV_UNKNOWN);
@@ -55,9 +54,8 @@ static void a_device_file_for_root_only(void **state)
 
 static void a_container_is_given_some_devices(void **state)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 
-	fake_host_init(&fake);
 	fake_host_text(&fake, "/sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n");
 	fake_host_text(&fake, "/sys/class/infiniband_verbs/uverbs1/ibdev", "mlx5_1\n");
 	fake_host_text(&fake, "/dev/null", "");

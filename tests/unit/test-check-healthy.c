@@ -146,11 +146,10 @@ static void the_only_node_is_everybodys(void **state)
 
 static void sockets_of_nodes_are_read(void **state)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	struct rd_sysfs fs = { 0 };
 
-	fake_host_init(&fake);
 	fs.src = fake.source;
 	fake_host_text(&fake, "/sys/devices/system/node/node0/cpulist", "0-15,64-79\n");
 	fake_host_text(&fake, "/sys/devices/system/node/node1/cpulist", "16-31\n");
@@ -172,11 +171,10 @@ static void sockets_of_nodes_are_read(void **state)
 /* What the driver and the kernel say of NVIDIA's module; NULL: no such file. */
 static void load_nvidia(struct rd_system *system, const char *version, const char *taint)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 
 	rd_system_deinit(system);
 	*system = (struct rd_system){ 0 };
-	fake_host_init(&fake);
 	fake_host_text(&fake, "/proc/modules",
 		       "ib_uverbs 1 0 - Live 0x0\nib_core 1 1 ib_uverbs, Live 0x0\nnvidia 1 0 - Live 0x0\n");
 	fake_host_text(&fake, "/sys/kernel/btf/ib_uverbs", "ib_umem_dmabuf_get");
@@ -361,9 +359,8 @@ static void the_lid_of_irdma_is_a_constant(void **state)
 static void of_process(const char *status, const char *uid_map, enum rd_severity wanted, const char *words)
 {
 	_cleanup_(stop) struct healthy h = { 0 };
-	struct fake_host fake;
+	struct fake_host fake = fake_host_make();
 
-	fake_host_init(&fake);
 	fake_host_text(&fake, "/proc/812/comm", "python3\n");
 	fake_host_text(&fake, "/proc/812/limits",
 		       "Limit                     Soft Limit           Hard Limit           Units\n"

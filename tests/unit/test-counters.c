@@ -175,11 +175,10 @@ static void what_a_file_says_is_a_number_or_unknown(void **state)
 		{ "more", "5 6\n", false, 0 },
 		{ "RNR sent", "12\n", true, 12 },
 	};
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	_cleanup_(read_deinit) struct read read;
 	char path[256];
 
-	fake_host_init(&host);
 	nic(&host, "mlx5_0");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(files); i++) {
 		snprintf(path, sizeof(path), IB "mlx5_0/ports/1/hw_counters/%s", files[i].name);
@@ -207,10 +206,9 @@ static void one_refused_file_leaves_the_others(void **state)
 		enum rd_known known;
 	} refusals[] = { { EINVAL, RD_ABSENT }, { EACCES, RD_DENIED }, { EIO, RD_ABSENT }, { ENODEV, RD_ABSENT } };
 	struct refusing refusing;
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	struct read read;
 
-	fake_host_init(&host);
 	nic(&host, "mlx5_0");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(refusals); i++) {
 		refusing_init(&refusing, host.source);
@@ -229,10 +227,9 @@ static void one_refused_file_leaves_the_others(void **state)
 static void a_restricted_function_is_left_alone(void **state)
 {
 	struct refusing refusing;
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	_cleanup_(read_deinit) struct read read;
 
-	fake_host_init(&host);
 	nic(&host, "mlx5_0");
 	nic(&host, "mlx5_1");
 	refusing_init(&refusing, host.source);
@@ -256,10 +253,9 @@ static void a_restricted_function_is_left_alone(void **state)
 static void a_device_that_goes_away_is_noticed(void **state)
 {
 	struct refusing refusing;
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	_cleanup_(read_deinit) struct read read;
 
-	fake_host_init(&host);
 	nic(&host, "mlx5_0");
 	nic(&host, "mlx5_1");
 	/* Files of sysfs are gone once their device is, also for who has them open; plain files are not: so by path. */
@@ -279,10 +275,9 @@ static void a_device_that_goes_away_is_noticed(void **state)
 static void devices_come_and_go_while_they_are_read(void **state)
 {
 	struct refusing refusing;
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	struct read read;
 
-	fake_host_init(&host);
 	nic(&host, "mlx5_0");
 	refusing_init(&refusing, host.source);
 	refusing.host = &host;
@@ -306,10 +301,9 @@ static void devices_come_and_go_while_they_are_read(void **state)
 /* i40iw and others show one set of counters for the device and for its only port. */
 static void doubled_folders_are_counted_once(void **state)
 {
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	_cleanup_(read_deinit) struct read read;
 
-	fake_host_init(&host);
 	nic(&host, "i40iw0");
 	nic(&host, "efa_0");
 	fake_host_text(&host, IB "i40iw0/hw_counters/ip4InOctets", "3\n");
@@ -331,10 +325,9 @@ static void a_driver_s_statistics_are_joined_with_their_names(void **state)
 {
 	char strings[3 * 32] = "";
 	uint64_t stats[3] = { 1, UINT64_MAX, 3 };
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	_cleanup_(read_deinit) struct read read;
 
-	fake_host_init(&host);
 	nic(&host, "mlx5_0");
 	fake_host_text(&host, IB "mlx5_0/parent", "eth7\n");
 	fake_host_text(&host, "/sys/class/net/eth7/ifindex", "9\n");
@@ -394,12 +387,11 @@ static void rdma_counters_come_by_netlink_in_one_request(void **state)
 	int get = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET);
 	struct fake_netlink fake;
 	struct fake_answer *answer;
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	struct nlmsghdr *message;
 	struct nlattr *list, *table, *entry;
 	_cleanup_(read_deinit) struct read read;
 
-	fake_host_init(&host);
 	nic(&host, "mlx5_0");
 	fake_host_text(&host, IB "mlx5_0/ports/1/hw_counters/out_of_buffer", "99\n");
 	fake_netlink_init(&fake, host.source);
@@ -457,7 +449,7 @@ static void standard_statistics_have_the_names_of_ethtool(void **state)
 {
 	struct fake_netlink fake;
 	struct fake_answer *answer;
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	struct nlmsghdr *message;
 	struct ieee_pfc pfc = { .pfc_cap = 8, .requests = { [3] = 77 }, .indications = { [3] = 78 } };
 	struct dcbmsg dcb = { .cmd = DCB_CMD_IEEE_GET };
@@ -466,7 +458,6 @@ static void standard_statistics_have_the_names_of_ethtool(void **state)
 	uint64_t lanes[3] = { 30, 10, 20 };
 	_cleanup_(read_deinit) struct read read;
 
-	fake_host_init(&host);
 	nic(&host, "mlx5_0");
 	fake_host_text(&host, IB "mlx5_0/parent", "eth7\n");
 	fake_host_text(&host, "/sys/class/net/eth7/ifindex", "9\n");

@@ -21,7 +21,7 @@ static bool object_build(struct object *object, const char *file, const char *so
 	struct rd_err err = { 0 };
 
 	*object = (struct object){ 0 };
-	fake_host_init(&object->host);
+	object->host = fake_host_make();
 	fake_host_text(&object->host, file, source);
 	if (fake_host_run(&object->host, command) != 0) {
 		fake_host_deinit(&object->host);

@@ -127,11 +127,10 @@ static void write_process(struct fake_host *host, int pid, const char *comm, con
 static void processes(void **state)
 {
 	_cleanup_free_ struct rd_holder_proc *v = NULL;
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	struct rd_err err;
 	size_t n = 0;
 
-	fake_host_init(&host);
 	write_process(&host, 812, "rdmadiag-hold\n", "812 (rdmadiag-hold) S 811" REST "987654 0 0\n",
 		      "Name:\trdmadiag-hold\nNSpid:\t812\nThreads:\t1\n");
 	/* In a container; the name in stat is another's doing. */
@@ -163,9 +162,8 @@ static void processes(void **state)
 static void run_statistics(void **state)
 {
 	struct rd_held_list list = { 0 };
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 
-	fake_host_init(&host);
 	rd_holders_run_stats(host.source, &list);
 	assert_int_not_equal(list.run_stats.known, RD_OK);
 	fake_host_text(&host, "/proc/sys/kernel/bpf_stats_enabled", "0\n");

@@ -93,9 +93,8 @@ static void a_host_without_a_log_is_absent(void **state)
 {
 	_cleanup_(rd_errlist_deinit) struct rd_errlist errors = { 0 };
 	struct rd_klog klog = { 0 };
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 
-	fake_host_init(&fake);
 	rd_collect_klog(fake.source, &klog, &errors);
 	assert_int_equal(klog.known, RD_ABSENT);
 	assert_int_equal(errors.n, 1);
@@ -112,10 +111,9 @@ static void of_a_long_log_the_newest_are_read(void **state)
 {
 	_cleanup_(rd_klog_deinit) struct rd_klog klog = { 0 };
 	_cleanup_free_ char *text = calloc(1, 7 << 20);
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	char *at = text;
 
-	fake_host_init(&fake);
 	for (int i = 0; at < text + (6 << 20); i++)
 		at += sprintf(at,
 			      "6,%d,%d,-;a record of some length, which stands for very many others\n"

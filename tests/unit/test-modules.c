@@ -21,7 +21,7 @@ static int setup(void **state)
 	struct fake_host *host = calloc(1, sizeof(*host));
 
 	*state = host;
-	fake_host_init(host);
+	*host = fake_host_make();
 	fake_host_text(host, "/proc/modules", proc_modules);
 	return 0;
 }

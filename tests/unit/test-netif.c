@@ -96,10 +96,9 @@ static void look_at(struct fake_host *files, struct rd_netstate *ret)
 static void what_stands_in_the_files_of_an_interface(void **state)
 {
 	struct rd_netstate net;
-	_cleanup_(fake_host_deinit) struct fake_host files;
+	_cleanup_(fake_host_deinit) struct fake_host files = fake_host_make();
 	char path[64];
 
-	fake_host_init(&files);
 	look_at(&files, &net);
 	assert_true(net.ifs[0].rdma && net.ifs[1].rdma && !net.ifs[2].rdma);
 	assert_int_equal(net.ifs[0].tclass.known, RD_ABSENT);

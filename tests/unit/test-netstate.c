@@ -354,7 +354,7 @@ struct firewall_case {
 
 static void firewall_begin(struct firewall_case *c)
 {
-	fake_host_init(&c->files);
+	c->files = fake_host_make();
 	fake_host_text(&c->files, "/sys/module/nf_tables/refcnt", "1\n");
 	fake_netlink_init(&c->fake, c->files.source);
 	c->chains = fake_answer_add(&c->fake, NETLINK_NETFILTER, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETCHAIN, -1);
@@ -384,11 +384,10 @@ static void a_firewall_that_is_not_read(void **state)
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		struct rd_netstate net = { 0 };
-		struct fake_host files;
+		struct fake_host files = fake_host_make();
 		struct rd_sysfs fs;
 		char made[128];
 
-		fake_host_init(&files);
 		/* A link to itself cannot be followed: any error but that there is no such directory. */
 		snprintf(made, sizeof(made),
 			 cases[i].legacy ? "mkdir -p sys/module/%s" : "mkdir -p sys/module && ln -s %s sys/module/%s",

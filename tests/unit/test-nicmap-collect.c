@@ -40,10 +40,9 @@ static void load(struct fake_host *fake, struct rd_host *host)
 
 static void a_console_is_no_accelerator(void **state)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	_cleanup_(rd_host_deinit) struct rd_host host;
 
-	fake_host_init(&fake);
 	add_function(&fake, "0000:05:00.0", "pci0000:00/0000:05:00.0", "0x030000\n", "0x1a03\n",
 		     "0x2000\n"); /* ASPEED */
 	add_function(&fake, "0000:06:00.0", "pci0000:00/0000:06:00.0", "0x030000\n", "0x102b\n",
@@ -67,10 +66,9 @@ static void a_console_is_no_accelerator(void **state)
 
 static void what_procfs_says_of_an_accelerator(void **state)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	_cleanup_(rd_host_deinit) struct rd_host host;
 
-	fake_host_init(&fake);
 	add_function(&fake, "0000:1b:00.0", "pci0000:1a/0000:1b:00.0", "0x030200\n", "0x10de\n", "0x2330\n");
 	fake_host_text(&fake, "/proc/driver/nvidia/gpus/0000:1b:00.0/information",
 		       "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 18\nGPU UUID: \t GPU-1234\nDevice Minor: \t 7\n");
@@ -101,10 +99,9 @@ static void add_nic(struct fake_host *fake)
 
 static void a_nic_behind_a_bond_and_one_in_another_namespace(void **state)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	struct rd_host host;
 
-	fake_host_init(&fake);
 	add_nic(&fake);
 	fake_host_text(&fake, "/sys/class/net/lo/type", "772\n");
 	load(&fake, &host);
@@ -129,11 +126,10 @@ static void acs_of_a_bridge_above_a_nic(void **state)
 	uint8_t config[4096] = {
 		[0x34] = 0x40, [0x40] = 0x10, [0x42] = 0x42, [0x100] = 0x0d, [0x102] = 0x01, [0x106] = 0x1d
 	};
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	struct rd_host host;
 	int bridge;
 
-	fake_host_init(&fake);
 	add_nic(&fake);
 	fake_host_write(&fake, "/sys/bus/pci/devices/0000:17:01.0/config", config, sizeof(config));
 	load(&fake, &host);
@@ -326,11 +322,10 @@ static void addresses_whichever_table_comes_first(void **state)
 					     "Main:\n" TRIE_MAIN "Local:\n" TRIE, "Local:\n" TRIE "Main:\n" TRIE_MAIN };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(tries); i++) {
-		struct fake_host fake;
+		struct fake_host fake = fake_host_make();
 		struct rd_host host;
 		int eth0;
 
-		fake_host_init(&fake);
 		fake_host_text(&fake, "/sys/class/net/eth0/type", "1\n");
 		fake_host_text(&fake, "/proc/net/route",
 			       "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n"
@@ -360,9 +355,8 @@ static void a_link_speed_is_a_number_or_unknown(void **state)
 		{ "-8.0 GT/s\n", 0 },
 		{ "1e300\n", 0 },
 	};
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 
-	fake_host_init(&fake);
 	add_nic(&fake);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(speeds); i++) {
 		const struct rd_pci *pci;
@@ -380,10 +374,9 @@ static void a_link_speed_is_a_number_or_unknown(void **state)
 /* Two interfaces in one bond, one RDMA device: mlx5's LAG as it shows in sysfs. */
 static void the_rate_of_a_lag(void **state)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	struct rd_host host;
 
-	fake_host_init(&fake);
 	add_nic(&fake);
 	add_function(&fake, "0000:18:00.1", "pci0000:17/0000:17:01.0/0000:18:00.1", "0x020000\n", "0x15b3\n",
 		     "0x1021\n");
@@ -431,10 +424,9 @@ static void add_interface(struct fake_host *fake, const char *target, const char
 /* Indices begin with 0: what belongs to the first function, and to the first interface, is not what belongs to none. */
 static void the_first_function_is_one(void **state)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	_cleanup_(rd_host_deinit) struct rd_host host;
 
-	fake_host_init(&fake);
 	add_function(&fake, "0000:00:03.0", "pci0000:00/0000:00:03.0", "0x020000\n", "0x8086\n", "0x1572\n");
 	add_function(&fake, "0000:00:04.0", "pci0000:00/0000:00:04.0", "0x020000\n", "0x15b3\n", "0x1021\n");
 	add_interface(&fake, "pci0000:00/0000:00:03.0", "ens3");
@@ -466,10 +458,9 @@ static void the_first_function_is_one(void **state)
 /* A device of hardware has its own place, also where that is the first, whichever interface its GIDs name. */
 static void hardware_has_its_own_place(void **state)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	_cleanup_(rd_host_deinit) struct rd_host host;
 
-	fake_host_init(&fake);
 	add_function(&fake, "0000:00:03.0", "pci0000:00/0000:00:03.0", "0x020000\n", "0x15b3\n", "0x1021\n");
 	add_function(&fake, "0000:00:04.0", "pci0000:00/0000:00:04.0", "0x020000\n", "0x8086\n", "0x1572\n");
 	add_interface(&fake, "pci0000:00/0000:00:04.0", "ens4");
@@ -490,10 +481,9 @@ static void hardware_has_its_own_place(void **state)
 /* NVSwitches are seen by class and vendor, and so are data direct functions; whose these are libmlx5 tells. */
 static void what_only_nccl_asks_for(void **state)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	struct rd_host host;
 
-	fake_host_init(&fake);
 	add_nic(&fake);
 	load(&fake, &host);
 	assert_false(host.has_nvswitch || host.has_data_direct);

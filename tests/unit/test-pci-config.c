@@ -147,7 +147,7 @@ static void extended_capabilities_are_followed(void **state)
 
 static int setup(void **state)
 {
-	fake_host_init(&files);
+	files = fake_host_make();
 	return 0;
 }
 

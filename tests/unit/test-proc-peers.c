@@ -141,14 +141,13 @@ static void several_processes(void **state)
 /* Two processes with a queue pair each: the connections of one can be read, those of the other cannot. */
 static void the_group_of_unknown_peers(void **state)
 {
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	_cleanup_(rd_res_deinit) struct rd_res res = { 0 };
 	_cleanup_(rd_qp_views_deinit) struct rd_qp_views views;
 	_cleanup_(rd_qp_groups_deinit) struct rd_qp_groups groups;
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	size_t qps[2];
 
-	fake_host_init(&host);
 	fake_host_text(&host, "/tcp/812", "10.0.0.2 3\n");
 	res.devs = calloc(1, sizeof(*res.devs));
 	res.devs[0].name = strdup("rxe0");

@@ -68,12 +68,11 @@ static void ports_are_added_up_each_by_its_first_counter(void **state)
 	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
 	struct rd_errlist notes = { 0 };
 	struct rd_qp_counts counts;
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 
 	assert_int_equal(rd_meanings_parse("t", table, sizeof(table) - 1, &meanings, &notes, NULL), 0);
 	rd_qp_counters_find(&meanings, &counters);
 	assert_int_equal(counters.n, 4);
-	fake_host_init(&host);
 	fake_host_text(&host, "/sys/class/infiniband/a/ports/1/hw_counters/mine", "3\n");
 	fake_host_text(&host, "/sys/class/infiniband/a/ports/1/hw_counters/more", "100\n");
 	fake_host_text(&host, "/sys/class/infiniband/a/ports/2/hw_counters/more", "4\n");

@@ -16,7 +16,7 @@ static struct fake_host host;
 
 static int setup(void **state)
 {
-	fake_host_init(&host);
+	host = fake_host_make();
 	return 0;
 }
 

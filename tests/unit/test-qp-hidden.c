@@ -137,12 +137,11 @@ static void libraries_of_a_process(void **state)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	struct rd_proc proc = { .pid = (uint32_t)getpid() }, outsider = { .pid = UINT32_MAX };
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	char path[128];
 	void *map;
 	int fd;
 
-	fake_host_init(&host);
 	snprintf(path, sizeof(path), "%s/libdoca_verbs.so.2", host.root);
 	fd = open(path, O_RDWR | O_CREAT, 0600);
 	assert_true(fd >= 0);

@@ -121,9 +121,8 @@ static void frozen_groups_are_read(void **state)
 				   { .cgroup = (char *)"/d" },
 				   { .cgroup = NULL } };
 	static const int frozen[] = { true, false, true, -1, -1 };
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 
-	fake_host_init(&host);
 	fake_host_text(&host, "/proc/7/status", "State:\tS (sleeping)\n");
 	fake_host_text(&host, "/sys/fs/cgroup/a/cgroup.events", "populated 1\nfrozen 1\n");
 	fake_host_text(&host, "/sys/fs/cgroup/b/cgroup.events", "populated 1\nfrozen 0\n");
@@ -141,9 +140,8 @@ static void start_is_read(void **state)
 	struct rd_proc procs[] = { { .pid = 235 }, { .pid = 236 }, { .pid = 237 } };
 	struct rd_qp qps[] = { { .proc = -1 }, { .proc = 0 }, { .proc = 1 }, { .proc = 2 } };
 	struct rd_res res = { .procs = procs, .n_procs = 3, .qps = qps, .n_qps = 4 };
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 
-	fake_host_init(&host);
 	fake_host_text(
 		&host, "/proc/235/stat",
 		"235 (a) b) S 1 235 235 0 -1 4194560 85 0 0 0 0 1 0 0 20 0 1 0 4711 8192 0 18446744073709551615\n");
@@ -213,9 +211,8 @@ static void processes_that_are_read(void **state)
 static void status_is_read(void **state)
 {
 	struct rd_proc proc = { .pid = 235 }, gone = { .pid = 236 }, odd = { .pid = 237 };
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 
-	fake_host_init(&host);
 	fake_host_text(&host, "/proc/235/status",
 		       "Name:\tState:\\nT\nUmask:\t0022\nState:\tt (tracing stop)\nPid:\t235\nTracerPid:\t900\n");
 	rd_collect_proc_state(host.source, &proc);

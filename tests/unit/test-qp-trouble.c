@@ -438,10 +438,9 @@ static void ports_are_read(void **state)
 	struct rd_res res = { .devs = &dev, .n_devs = 1, .ports = &port, .n_ports = 1 };
 	struct rd_qp_ports ports = { 0 };
 	const struct rd_qp_port *found;
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	size_t n;
 
-	fake_host_init(&host);
 	fake_host_text(&host, "/sys/class/net/v0/flags", "0x1003\n");
 	fake_host_text(&host, "/sys/class/net/v0/carrier", "0\n");
 	fake_host_text(&host, "/sys/class/net/v0/mtu", "1500\n");

@@ -167,7 +167,7 @@ static struct fake_host host;
 
 static int setup(void **state)
 {
-	fake_host_init(&host);
+	host = fake_host_make();
 	fake_host_text(&host, "/proc/modules", proc_modules);
 	fake_host_text(&host, "/proc/sys/kernel/osrelease", "9.9\n");
 	fake_host_text(&host, "/lib/modules/9.9/modules.dep",

@@ -139,7 +139,7 @@ static int setup(void **state)
 {
 	struct fake_host *host = calloc(1, sizeof(*host));
 
-	fake_host_init(host);
+	*host = fake_host_make();
 	*state = host;
 	return build_all(host) ? 0 : -1;
 }

@@ -60,7 +60,7 @@ static void host_init(struct host *host, struct rd_source *files)
 
 static void begin(struct guarded *g, unsigned limit_ms)
 {
-	fake_host_init(&g->fake);
+	g->fake = fake_host_make();
 	fake_host_text(&g->fake, "/sys/a", "one\n");
 	fake_host_text(&g->fake, "/sys/b", "two\n");
 	host_init(&g->host, g->fake.source);

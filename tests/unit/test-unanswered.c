@@ -114,9 +114,8 @@ static void a_recorded_host_is_never_called_broken_for_not_answering(void **stat
 
 static void nor_is_a_host_with_accelerators(void **state)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 
-	fake_host_init(&fake);
 	assert_int_equal(fake_host_run(&fake, "\"$OLDPWD\"/tests/bench/nic-map-tree . 2 3 20"), 0);
 #ifdef __SANITIZE_ADDRESS__ /* a read takes ten times as long: each fifth of them */
 	no_fault_is_found_but_those_that_are_there(fake.source, 5);

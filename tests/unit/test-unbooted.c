@@ -43,9 +43,8 @@ static void assert_fails(const struct fake_host *host, const char *path, int cod
 
 static void what_has_no_module_is_refused_by_name(void **state)
 {
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 
-	fake_host_init(&host);
 	assert_int_equal(fake_host_run(&host, "mkdir -p empty lib/modules/9.9/kernel/net && touch text ko .ko"), 0);
 	fake_host_text(&host, "/lib/modules/9.9/kernel/net/other.ko", "not wanted, so not read");
 	fake_host_text(&host, "/lib/modules/9.9/modules.dep", "");
@@ -77,9 +76,8 @@ static void a_module_file_that_is_none_is_named(void **state)
 	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(files); i++) {
-		struct fake_host host;
+		struct fake_host host = fake_host_make();
 
-		fake_host_init(&host);
 		fake_host_text(&host, files[i].name, files[i].text);
 		assert_fails(&host, "", EBADMSG, files[i].name);
 		assert_fails(&host, files[i].name, EBADMSG, files[i].name);
@@ -89,9 +87,8 @@ static void a_module_file_that_is_none_is_named(void **state)
 
 static void directories_end_and_links_to_them_are_not_followed(void **state)
 {
-	_cleanup_(fake_host_deinit) struct fake_host host;
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 
-	fake_host_init(&host);
 	assert_int_equal(fake_host_run(&host, "mkdir loop && ln -s . loop/self && ln -s loop loop/loop && "
 					      "ln -s absent loop/x.ko && mkfifo loop/y.ko && "
 					      "ln -s loop link"),
@@ -165,7 +162,7 @@ static bool add_module(struct fake_host *host, const char *path, const char *inf
 
 static bool add_modules(struct fake_host *host)
 {
-	fake_host_init(host);
+	*host = fake_host_make();
 	fake_host_text(host, "/lib/modules/9.9-unit/kernel/drivers/net/other.ko", "not needed, so not read");
 	if (add_module(host, CORE, "intree=Y\\0vermagic=9.9-unit SMP mod_unload") &&
 	    add_module(host, DRIVER,
