@@ -15,8 +15,8 @@ struct object {
 	struct rd_elf elf;
 };
 
-/* Compiles `source` (FILE.c or FILE.s in the host's folder) by `command`, which writes "o". */
-static bool object_build(struct object *object, const char *file, const char *source, const char *command)
+/* Compiles `source` (FILE.c or FILE.s in the host's folder) by `command`, which writes "o". False: there is no such compiler. */
+static bool object_try(struct object *object, const char *file, const char *source, const char *command)
 {
 	struct rd_err err = { 0 };
 
@@ -31,6 +31,13 @@ static bool object_build(struct object *object, const char *file, const char *so
 	assert_int_equal(rd_elf_init(&object->elf, object->bytes.data, object->bytes.size, &err), 0);
 	rd_elf_read_refs(&object->elf);
 	return true;
+}
+
+/* The same; without such a compiler the test is left out. */
+static void object_build(struct object *object, const char *file, const char *source, const char *command)
+{
+	if (!object_try(object, file, source, command))
+		SKIP("a compiler for this machine code is not here");
 }
 
 static void object_deinit(struct object *object)
@@ -89,13 +96,14 @@ static const char source_c[] = "extern int outside(int);\n"
 #define CC                                                                                                         \
 	"cc -O2 -fno-pie -fpatchable-function-entry=2 -fno-asynchronous-unwind-tables -c -o o f.c 2>/dev/null && " \
 	"objcopy --rename-section __patchable_function_entries=__mcount_loc o"
+#define X86 "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"
+#define ARM64 "clang --target=aarch64-linux-gnu -c -o o f.s 2>/dev/null"
 
 static void every_direct_call_is_found_with_relocation_or_without(void **state)
 {
 	_cleanup_(object_deinit) struct object o;
 
-	if (!object_build(&o, "/f.c", source_c, CC))
-		SKIP("a compiler for this machine code is not here");
+	object_build(&o, "/f.c", source_c, CC);
 	assert_true(calls(&o.elf, "near_call", "leaf"));
 	assert_true(calls(&o.elf, "tail_call", "leaf"));
 	assert_true(calls(&o.elf, "across_sections", "far_leaf"));
@@ -111,8 +119,7 @@ static void code_that_is_freed_after_loading_is_left_out(void **state)
 {
 	_cleanup_(object_deinit) struct object o;
 
-	if (!object_build(&o, "/f.c", source_c, CC))
-		SKIP("a compiler for this machine code is not here");
+	object_build(&o, "/f.c", source_c, CC);
 	assert_int_equal(func(&o.elf, "at_start"), RD_ELF_NONE);
 	assert_int_not_equal(func(&o.elf, "leaf"), RD_ELF_NONE);
 	assert_true(o.elf.funcs[func(&o.elf, "to_outside")].global);
@@ -133,8 +140,7 @@ static void places_for_ftrace_are_read_from_every_section_that_lists_them(void *
 {
 	_cleanup_(object_deinit) struct object o;
 
-	if (!object_build(&o, "/f.s", places_asm, "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"))
-		SKIP("a compiler for this machine code is not here");
+	object_build(&o, "/f.s", places_asm, X86);
 	assert_true(o.elf.funcs[func(&o.elf, "one")].traced);
 	assert_true(o.elf.funcs[func(&o.elf, "two")].traced);
 	assert_false(o.elf.funcs[func(&o.elf, "none")].traced);
@@ -144,14 +150,12 @@ static void code_whose_symbol_was_removed_is_counted(void **state)
 {
 	struct object o;
 
-	if (!object_build(&o, "/f.s", places_asm, "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"))
-		SKIP("a compiler for this machine code is not here");
+	object_build(&o, "/f.s", places_asm, X86);
 	assert_int_equal(o.elf.unnamed, 0);
 	assert_string_equal(rd_elf_defined_func(&o.elf, &o.elf.symtab[o.elf.n_symtab - 1]), "none");
 	assert_null(rd_elf_defined_func(&o.elf, &o.elf.symtab[0]));
 	object_deinit(&o);
-	assert_true(object_build(&o, "/f.s", places_asm,
-				 "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null && objcopy -w -N 'tw*' o"));
+	object_build(&o, "/f.s", places_asm, X86 " && objcopy -w -N 'tw*' o");
 	assert_int_equal(o.elf.unnamed, 1);
 	object_deinit(&o);
 }
@@ -162,8 +166,7 @@ static void tables_of_functions_are_read_by_offset(void **state)
 	_cleanup_(object_deinit) struct object o;
 	size_t first;
 
-	if (!object_build(&o, "/f.c", source_c, CC))
-		SKIP("a compiler for this machine code is not here");
+	object_build(&o, "/f.c", source_c, CC);
 	for (size_t i = 0; i < o.elf.n_objects; i++) {
 		const struct rd_elf_sym *s = &o.elf.objects[i];
 
@@ -205,8 +208,7 @@ static void calls_of_x86_are_told_from_bytes_that_look_like_one(void **state)
 {
 	_cleanup_(object_deinit) struct object o;
 
-	if (!object_build(&o, "/f.s", x86_asm, "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"))
-		SKIP("a compiler for this machine code is not here");
+	object_build(&o, "/f.s", x86_asm, X86);
 	assert_true(calls(&o.elf, "near", "leaf"));
 	assert_true(calls(&o.elf, "jcc", "leaf"));
 	assert_true(calls(&o.elf, "short_tail", "leaf"));
@@ -235,8 +237,7 @@ static void arm64_calls_are_found_with_relocation_or_without(void **state)
 	_cleanup_(object_deinit) struct object o;
 	size_t first;
 
-	if (!object_build(&o, "/f.s", arm64_asm, "clang --target=aarch64-linux-gnu -c -o o f.s 2>/dev/null"))
-		SKIP("a compiler for this machine code is not here");
+	object_build(&o, "/f.s", arm64_asm, ARM64);
 	assert_int_equal(o.elf.machine, EM_AARCH64);
 	assert_true(calls(&o.elf, "near", "leaf"));
 	assert_true(calls(&o.elf, "tail", "leaf"));
@@ -321,8 +322,7 @@ static void errnos_are_found_in_what_the_compiler_makes_of_conditions(void **sta
 {
 	_cleanup_(object_deinit) struct object o;
 
-	if (!object_build(&o, "/f.c", errnos_c, CC))
-		SKIP("a compiler for this machine code is not here");
+	object_build(&o, "/f.c", errnos_c, CC);
 	assert_compiled_errnos(&o.elf);
 }
 
@@ -340,7 +340,7 @@ static void errnos_are_found_for_each_machine_and_level_of_optimisation(void **s
 			snprintf(command, sizeof(command),
 				 "clang --target=%s %s -fno-pie -ffreestanding -c -o o f.c 2>/dev/null", targets[t],
 				 levels[l]);
-			if (!object_build(&o, "/f.c", errnos_c, command))
+			if (!object_try(&o, "/f.c", errnos_c, command))
 				continue;
 			tried = true;
 			assert_compiled_errnos(&o.elf);
@@ -372,8 +372,7 @@ static void errnos_of_x86_stand_in_each_form_of_an_instruction(void **state)
 {
 	_cleanup_(object_deinit) struct object o;
 
-	if (!object_build(&o, "/f.s", errnos_x86, "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"))
-		SKIP("a compiler for this machine code is not here");
+	object_build(&o, "/f.s", errnos_x86, X86);
 	ASSERT_ERRNOS(&o.elf, "wide", 22, 0);
 	ASSERT_ERRNOS(&o.elf, "wider", 5, 0);
 	ASSERT_ERRNOS(&o.elf, "high", 16, 0);
@@ -408,8 +407,7 @@ static void errnos_of_arm64_are_moved_inverted_and_masked(void **state)
 {
 	_cleanup_(object_deinit) struct object o;
 
-	if (!object_build(&o, "/f.s", errnos_arm64, "clang --target=aarch64-linux-gnu -c -o o f.s 2>/dev/null"))
-		SKIP("a compiler for this machine code is not here");
+	object_build(&o, "/f.s", errnos_arm64, ARM64);
 	ASSERT_ERRNOS(&o.elf, "narrow", 22, 0);
 	ASSERT_ERRNOS(&o.elf, "wide", 12, 0);
 	ASSERT_ERRNOS(&o.elf, "bounds", 191, 64, 0);
@@ -445,8 +443,7 @@ static void calls_through_pointers_are_noticed_with_retpolines_or_without(void *
 		      { "array", true }, { "leave", false }, { "direct", false } };
 	_cleanup_(object_deinit) struct object o;
 
-	if (!object_build(&o, "/f.s", pointers_x86, "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"))
-		SKIP("a compiler for this machine code is not here");
+	object_build(&o, "/f.s", pointers_x86, X86);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
 		if (o.elf.funcs[func(&o.elf, cases[i].name)].indirect != cases[i].indirect)
 			fail_msg("%s", cases[i].name);
@@ -469,8 +466,7 @@ static void a_build_id_is_read_from_the_file_and_from_the_note_alone(void **stat
 	for (size_t n = 0; n < sizeof(notes) - 3; n++)
 		assert_null(rd_elf_note_build_id(notes, n, &size));
 
-	if (!object_build(&o, "/f.c", source_c, "cc -O2 -nostdlib -r -Wl,--build-id=sha1 -o o f.c 2>/dev/null"))
-		SKIP("a compiler for this machine code is not here");
+	object_build(&o, "/f.c", source_c, "cc -O2 -nostdlib -r -Wl,--build-id=sha1 -o o f.c 2>/dev/null");
 	assert_non_null(rd_elf_build_id(&o.elf, &size));
 	assert_int_equal(size, 20);
 }
@@ -500,8 +496,7 @@ static void damaged_files_are_refused_or_read_without_harm(void **state)
 	_cleanup_(object_deinit) struct object o;
 	uint64_t shoff;
 
-	if (!object_build(&o, "/f.c", source_c, CC))
-		SKIP("a compiler for this machine code is not here");
+	object_build(&o, "/f.c", source_c, CC);
 	for (size_t n = 0; n < o.bytes.size; n += n < 128 ? 1 : 37)
 		try_bytes(o.bytes.data, n);
 	/* The header and the section table decide where everything lies; the rest is sampled. */

@@ -160,18 +160,18 @@ static bool add_module(struct fake_host *host, const char *path, const char *inf
 	return fake_host_run(host, command) == 0;
 }
 
-static bool add_modules(struct fake_host *host)
+static void add_modules(struct fake_host *host)
 {
 	*host = fake_host_make();
 	fake_host_text(host, "/lib/modules/9.9-unit/kernel/drivers/net/other.ko", "not needed, so not read");
-	if (add_module(host, CORE, "intree=Y\\0vermagic=9.9-unit SMP mod_unload") &&
-	    add_module(host, DRIVER,
-		       "intree=Y\\0version=1\\0depends=ib-core,drv-core\\0alias=pci:v000015B3d*\\0vermagic=9.9-unit ") &&
-	    add_module(host, BELOW, "intree=Y\\0vermagic=9.9-unit ") &&
-	    add_module(host, UPDATE, "version=2\\0depends=ib_core,drv_core\\0vermagic=9.8-unit "))
-		return true;
-	fake_host_deinit(host);
-	return false;
+	if (!add_module(host, CORE, "intree=Y\\0vermagic=9.9-unit SMP mod_unload") ||
+	    !add_module(host, DRIVER,
+			"intree=Y\\0version=1\\0depends=ib-core,drv-core\\0alias=pci:v000015B3d*\\0vermagic=9.9-unit ") ||
+	    !add_module(host, BELOW, "intree=Y\\0vermagic=9.9-unit ") ||
+	    !add_module(host, UPDATE, "version=2\\0depends=ib_core,drv_core\\0vermagic=9.8-unit ")) {
+		fake_host_deinit(host);
+		SKIP("no compiler");
+	}
 }
 
 static struct rd_source *open_modules(const struct fake_host *host, const char *path, const char *more,
@@ -205,8 +205,7 @@ static void modules_look_as_if_they_were_loaded(void **state)
 	_cleanup_(fake_host_deinit) struct fake_host host;
 	const char *modules;
 
-	if (!add_modules(&host))
-		SKIP("no compiler");
+	add_modules(&host);
 	source = open_modules(&host, "/lib/modules/9.9-unit", NULL, &notes);
 	assert_string_equal(text_at(source, "/proc/sys/kernel/osrelease"), "9.9-unit");
 	modules = text_at(source, "/proc/modules");
@@ -236,8 +235,7 @@ static void only_a_driver_of_devices_has_drivers_and_a_hidden_module_is_not_load
 	struct rd_source *source;
 	_cleanup_(fake_host_deinit) struct fake_host host;
 
-	if (!add_modules(&host))
-		SKIP("no compiler");
+	add_modules(&host);
 	source = open_modules(&host, "/lib/modules/9.9-unit/kernel", NULL, &notes);
 	assert_int_equal(rd_list_dir(source, "/sys/module/drv_ib/drivers", &names, NULL), 0);
 	assert_int_equal(names.n, 1);
@@ -254,8 +252,7 @@ static void of_two_modules_of_a_name_the_last_path_counts_then_updates(void **st
 {
 	_cleanup_(fake_host_deinit) struct fake_host host;
 
-	if (!add_modules(&host))
-		SKIP("no compiler");
+	add_modules(&host);
 	assert_version(&host, "/lib/modules/9.9-unit", NULL, "2");
 	assert_version(&host, "/lib/modules/9.9-unit", DRIVER, "1");
 	assert_version(&host, DRIVER, "/lib/modules/9.9-unit", "2");
@@ -273,8 +270,7 @@ static void the_image_of_the_same_root_has_the_types(void **state)
 	_cleanup_(fake_host_deinit) struct fake_host host;
 	char path[512];
 
-	if (!add_modules(&host))
-		SKIP("no compiler");
+	add_modules(&host);
 	fake_host_write(&host, "/boot/vmlinuz-9.9-unit", image, sizeof(image));
 	fake_host_text(&host, "/usr/lib/debug/boot/vmlinux-9.9-unit", "not read");
 	assert_int_equal(fake_host_run(&host, "rm -r lib/modules/*/updates && cp -r lib usr"), 0);
@@ -304,8 +300,7 @@ static void a_package_is_read_to_its_end(void **state)
 	struct rd_source *source;
 	size_t needed;
 
-	if (!add_modules(&host))
-		SKIP("no compiler");
+	add_modules(&host);
 	assert_int_equal(rd_read_file(host.source, CORE, &module, NULL), 0);
 	tar_add(&tar, "./usr/share/doc/x.ko/README", "not a module");
 	tar_link(&tar, "./lib/modules/9.9-unit/extra/link.ko", "/etc/passwd");
