@@ -206,7 +206,7 @@ static void profiles_that_are_none(void **state)
 
 static void a_profile_reads_as_it_was_written(void **state)
 {
-	struct rd_profile first = { 0 }, second = { 0 };
+	_cleanup_(rd_profile_deinit) struct rd_profile first = { 0 }, second = { 0 };
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	assert_int_equal(parse("# comment\n\n count.gpus=8 \nport.*.rate_gbps = 400\nrule.memlock = required\n", &first,
@@ -223,7 +223,6 @@ static void a_profile_reads_as_it_was_written(void **state)
 		assert_string_equal(second.v[i].key, first.v[i].key);
 		assert_string_equal(second.v[i].value, first.v[i].value);
 	}
-	rd_profile_deinit(&first);
 	rd_profile_deinit(&second);
 }
 
@@ -239,7 +238,7 @@ static void what_a_star_stands_for(void **state)
 
 static void the_missing_are_told_first(void **state)
 {
-	struct rd_profile profile = { 0 }, self = { 0 };
+	_cleanup_(rd_profile_deinit) struct rd_profile profile = { 0 }, self = { 0 };
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 
 	assert_int_equal(parse("port.m0/1.rate_gbps = 400\nnic.m1.ports = 1\nnic.m1.pci = x.y\ncount.gpus = 2\n"
@@ -258,7 +257,6 @@ static void the_missing_are_told_first(void **state)
 	assert_string_equal(findings.v[3].subject, "port.m0/1.rate_gbps");
 	assert_string_equal(findings.v[3].observed, "200");
 	assert_string_equal(findings.v[3].expected, "400");
-	rd_profile_deinit(&profile);
 	rd_profile_deinit(&self);
 }
 

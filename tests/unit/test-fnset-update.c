@@ -123,7 +123,7 @@ static void update(struct rd_fnset *set, struct rd_fnset *newer)
 
 static void a_driver_that_is_added_gets_ids_behind_all_others(void **state)
 {
-	struct rd_fnset set = { 0 }, newer = { 0 };
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 }, newer = { 0 };
 
 	fill(&set, 11, false);
 	for (size_t i = 0; i < set.n_fns; i++)
@@ -147,12 +147,11 @@ static void a_driver_that_is_added_gets_ids_behind_all_others(void **state)
 	assert_int_equal(set.fns[4].module, 2);
 	assert_true(set.fns[4].selected);
 	assert_int_equal(set.off.qp_num, 8);
-	rd_fnset_deinit(&set);
 }
 
 static void roots_and_calls_follow_their_functions(void **state)
 {
-	struct rd_fnset set = { 0 }, newer = { 0 };
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 }, newer = { 0 };
 
 	fill(&set, 11, false);
 	fill(&newer, 11, true);
@@ -167,12 +166,11 @@ static void roots_and_calls_follow_their_functions(void **state)
 	assert_string_equal(set.roots[fn_of(&set, "newd_create")->roots[0]].via, "ib_device_ops.create_ah");
 	assert_string_equal(set.roots[fn_of(&set, "driver_modify")->roots[0]].via, "ib_device_ops.modify_qp");
 	assert_int_equal(fn_of(&set, "ib_check")->n_roots, 0);
-	rd_fnset_deinit(&set);
 }
 
 static void a_driver_that_is_loaded_again_has_other_functions(void **state)
 {
-	struct rd_fnset set = { 0 }, newer = { 0 };
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 }, newer = { 0 };
 
 	fill(&set, 11, false);
 	set.fns[2].backend = RD_BACKEND_KPROBE;
@@ -200,12 +198,11 @@ static void a_driver_that_is_loaded_again_has_other_functions(void **state)
 	assert_true(set.fns[0].selected);
 	assert_calls(&set, 4, "ib_check driver_modify ");
 	assert_int_equal(set.fns[4].calls[1], 5);
-	rd_fnset_deinit(&set);
 }
 
 static void a_driver_that_is_unloaded_is_not_selected_and_may_return(void **state)
 {
-	struct rd_fnset set = { 0 }, without = { 0 }, with = { 0 };
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 }, without = { 0 }, with = { 0 };
 
 	fill(&set, 11, false);
 	fill(&without, 0, false);
@@ -221,12 +218,11 @@ static void a_driver_that_is_unloaded_is_not_selected_and_may_return(void **stat
 	assert_int_equal(set.n_fns, 4);
 	assert_true(fn_of(&set, "driver_create")->selected);
 	assert_int_equal(set.n_roots, 2);
-	rd_fnset_deinit(&set);
 }
 
 static void a_new_function_of_a_known_module_and_one_that_is_no_longer_selected(void **state)
 {
-	struct rd_fnset set = { 0 }, newer = { 0 };
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 }, newer = { 0 };
 	uint32_t more;
 
 	fill(&set, 11, false);
@@ -254,7 +250,6 @@ static void a_new_function_of_a_known_module_and_one_that_is_no_longer_selected(
 	assert_int_equal(set.fns[1].rule, RD_RULE_QUERY);
 	assert_int_equal(set.fns[1].errnos[0], 1 << 22);
 	assert_true(set.fns[1].calls_known);
-	rd_fnset_deinit(&set);
 }
 
 static void many_modules_one_after_the_other(void **state)
@@ -279,7 +274,7 @@ static void many_modules_one_after_the_other(void **state)
 
 static void an_empty_set_takes_over_everything(void **state)
 {
-	struct rd_fnset set = { 0 }, newer = { 0 }, nothing = { 0 };
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 }, newer = { 0 }, nothing = { 0 };
 
 	fill(&newer, 11, true);
 	update(&set, &newer);
@@ -289,7 +284,6 @@ static void an_empty_set_takes_over_everything(void **state)
 	assert_int_equal(set.n_fns, 5);
 	for (size_t i = 0; i < set.n_fns; i++)
 		assert_false(set.fns[i].selected);
-	rd_fnset_deinit(&set);
 }
 
 static void a_module_is_known_by_name_and_instance(void **state)

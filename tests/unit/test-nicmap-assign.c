@@ -301,7 +301,7 @@ static void nics_that_nccl_loses_are_told(void **state)
 
 static void without_accelerators_or_nics_nothing_is_chosen(void **state)
 {
-	struct rd_host host = { 0 }, empty = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 }, empty = { 0 };
 	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 
 	made_analyse(&empty, 8, &map);
@@ -309,7 +309,6 @@ static void without_accelerators_or_nics_nothing_is_chosen(void **state)
 	add_group(&host, 0x20, "pci0000:20", 0, 2, 0, 400);
 	made_analyse(&host, 8, &map);
 	assert_int_equal(map.nvshmem.n, 0);
-	rd_host_deinit(&host);
 }
 
 int main(void)

@@ -162,7 +162,7 @@ static void what_mutes_reads_as_it_was_written(void **state)
 /* Neither a pass nor a difference, and one finding for all. */
 static void what_could_not_be_read_is_unknown(void **state)
 {
-	struct rd_profile profile = { 0 }, self = { 0 };
+	_cleanup_(rd_profile_deinit) struct rd_profile profile = { 0 }, self = { 0 };
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 
 	assert_int_equal(parse("nic.*.max_read_request_bytes = 4096\nbridge.0000:01:00.0.acs_control = none\n",
@@ -177,7 +177,6 @@ static void what_could_not_be_read_is_unknown(void **state)
 	assert_int_equal(findings.n, 1);
 	assert_int_equal(findings.v[0].severity, RD_SEV_UNKNOWN);
 	assert_string_equal(findings.v[0].subject, "nic.m1.max_read_request_bytes and 2 more");
-	rd_profile_deinit(&profile);
 	rd_profile_deinit(&self);
 }
 

@@ -19,7 +19,7 @@ static void put_name(struct rd_buf *out, const char *name)
 /* Lists queue pair 17 of a device of this driver, with the nest. */
 static void list(struct rd_res *res, uint32_t driver, enum rd_qp_state qp_state, const struct rd_buf *nest)
 {
-	struct rd_buf body = { 0 }, reply = { 0 };
+	_cleanup_buf_ struct rd_buf body = { 0 }, reply = { 0 };
 	struct nlmsghdr head = { .nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_QP_GET) };
 	uint8_t rc = RD_QPT_RC, state = (uint8_t)qp_state;
 	struct rd_bytes bytes;
@@ -38,7 +38,6 @@ static void list(struct rd_res *res, uint32_t driver, enum rd_qp_state qp_state,
 	bytes = (struct rd_bytes){ (uint8_t *)reply.data, reply.len };
 	rd_nldev_take(&bytes, RD_RES_QP, 0, res);
 	assert_int_equal(res->n_qps, 1);
-	rd_buf_deinit(&body);
 	rd_buf_deinit(&reply);
 }
 
@@ -110,7 +109,7 @@ static void the_timeout_of_one_driver_is_known(void **state)
 static void entries_that_make_no_sense_are_left_out(void **state)
 {
 	static const char expected[] = "good\0001";
-	struct rd_buf nest = { 0 }, empty = { 0 };
+	_cleanup_buf_ struct rd_buf nest = { 0 }, empty = { 0 };
 	struct rd_res res;
 
 	put_u32(&nest, RDMA_NLDEV_ATTR_DRIVER_U32, 7);
@@ -130,7 +129,6 @@ static void entries_that_make_no_sense_are_left_out(void **state)
 	list(&res, 12, RD_QPS_RTS, &empty);
 	assert_null(res.qps[0].context);
 	rd_res_deinit(&res);
-	rd_buf_deinit(&nest);
 	rd_buf_deinit(&empty);
 }
 

@@ -126,13 +126,12 @@ static int one_qp(struct kernel *kernel, const void *request, size_t size)
 
 static void count(struct kernel *kernel, struct rd_buf *body)
 {
-	struct rd_buf entry = { 0 }, table = { 0 };
+	_cleanup_buf_ struct rd_buf entry = { 0 }, table = { 0 };
 
 	put(&entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, "qp", 3);
 	put(&entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, &kernel->counted, 8);
 	put(&table, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, entry.data, entry.len);
 	put(body, RDMA_NLDEV_ATTR_RES_SUMMARY, table.data, table.len);
-	rd_buf_deinit(&entry);
 	rd_buf_deinit(&table);
 }
 

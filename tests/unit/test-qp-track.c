@@ -66,7 +66,7 @@ static void slow(struct rd_qp_track *track, uint32_t lqpn, uint8_t state, uint32
 		 uint64_t mono_ns, struct rd_qp_past *ret)
 {
 	static struct rd_qp_seen seen;
-	struct look look;
+	_cleanup_(look_deinit) struct look look;
 
 	look_init(&look);
 	put(&look, lqpn, state, sq_psn);
@@ -76,7 +76,6 @@ static void slow(struct rd_qp_track *track, uint32_t lqpn, uint8_t state, uint32
 		seen = *ret->seen;
 		ret->seen = &seen;
 	}
-	look_deinit(&look);
 }
 
 static void one(struct rd_qp_track *track, uint32_t lqpn, uint8_t state, uint32_t sq_psn, uint64_t mono_ns,
@@ -146,7 +145,7 @@ static void what_the_device_did_lies_between_two_looks(void **state)
 static void one_that_was_not_there_was_made_since(void **state)
 {
 	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
-	struct look look;
+	_cleanup_(look_deinit) struct look look;
 	struct rd_qp_past past;
 
 	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
@@ -161,7 +160,6 @@ static void one_that_was_not_there_was_made_since(void **state)
 	put(&look, 19, RD_QPS_INIT, 0);
 	rd_qp_track_sample(track, &look.views, 14 * S, 14 * S);
 	assert_int_equal(look.views.v[2].past->age_kind, RD_AGE_AT_LEAST);
-	look_deinit(&look);
 }
 
 static void recorded_transitions_are_exact(void **state)

@@ -202,7 +202,7 @@ static void a_record_becomes_an_event(void **state)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct rd_rec rec = example();
-	struct host host;
+	_cleanup_(host_close) struct host host;
 
 	host_open(&host, true);
 	rec.n_kstack = 2;
@@ -233,14 +233,13 @@ static void a_record_becomes_an_event(void **state)
 	user.size = UINT32_MAX;
 	assert_int_equal(decode(&host, &rec, &ev), 0);
 	assert_int_equal(ev.user->size, sizeof(stack));
-	host_close(&host);
 }
 
 static void caller_and_request_are_behind_the_stacks(void **state)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 }, alone = { 0 };
 	struct rd_rec rec = example_with_request();
-	struct host host;
+	_cleanup_(host_close) struct host host;
 
 	host_open(&host, true);
 	rec.time = 123456;
@@ -271,14 +270,13 @@ static void caller_and_request_are_behind_the_stacks(void **state)
 	assert_int_equal(alone.moment.memlock.v, 65536);
 	assert_false(alone.request.readable);
 	assert_false(rd_req_has(&alone.request, RD_REQ_ADDRESS));
-	host_close(&host);
 }
 
 static void a_write_is_decoded_by_the_name_of_its_handler(void **state)
 {
 	const struct ib_uverbs_reg_mr cmd = { .start = 0x7000, .length = 0x2000, .pd_handle = 6, .access_flags = 1 };
 	struct rd_rec rec = example_with_request();
-	struct host host;
+	_cleanup_(host_close) struct host host;
 
 	host_open(&host, true);
 	request = (struct rd_rec_request){ .n_raw = sizeof(cmd) };
@@ -292,7 +290,6 @@ static void a_write_is_decoded_by_the_name_of_its_handler(void **state)
 		assert_int_equal(ev.request.readable, fn == 2);
 		assert_int_equal(ev.request.v[RD_REQ_ADDRESS], fn == 2 ? 0x7000 : 0);
 	}
-	host_close(&host);
 }
 
 static void assert_refused_if_shorter(struct host *host, const struct rd_rec *rec)
@@ -318,7 +315,7 @@ static void counts_that_do_not_fit_the_size_are_refused(void **state)
 	struct rd_event ev = { 0 };
 	struct rd_err err = { 0 };
 	struct rd_rec rec;
-	struct host host;
+	_cleanup_(host_close) struct host host;
 
 	host_open(&host, true);
 	rec = example();
@@ -340,14 +337,13 @@ static void counts_that_do_not_fit_the_size_are_refused(void **state)
 	rec = example();
 	rec.err = 0;
 	assert_int_equal(rd_trace_event_decode(host.facts, &rec, sizeof(rec), &three, &ev, &err), -EBADMSG);
-	host_close(&host);
 }
 
 static void functions_that_do_not_exist_and_text_without_end(void **state)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct rd_rec rec = example();
-	struct host host;
+	_cleanup_(host_close) struct host host;
 
 	host_open(&host, true);
 	rec.root = 3;
@@ -361,7 +357,6 @@ static void functions_that_do_not_exist_and_text_without_end(void **state)
 	assert_int_equal(ev.chain[0].fn, -1);
 	assert_int_equal(strlen(ev.comm), 15);
 	assert_int_equal(strlen(ev.ibdev), 64);
-	host_close(&host);
 }
 
 /* Whatever the bytes: an error or an event, and no access outside of them (SAN=1 watches). */
@@ -369,7 +364,7 @@ static void damaged_records_do_no_harm(void **state)
 {
 	static struct bytes bytes;
 	struct rd_rec rec = example_with_request();
-	struct host host;
+	_cleanup_(host_close) struct host host;
 
 	host_open(&host, true);
 	rec.pid = 4711;
@@ -398,14 +393,13 @@ static void damaged_records_do_no_harm(void **state)
 		rd_chain_settle(&ev, NULL);
 		assert_true(ev.n_chain > 0);
 	}
-	host_close(&host);
 }
 
 static void what_the_record_does_not_say_is_unknown(void **state)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct rd_rec rec = example();
-	struct host host;
+	_cleanup_(host_close) struct host host;
 
 	host_open(&host, true);
 	rec.flags = 0;
@@ -423,12 +417,11 @@ static void what_the_record_does_not_say_is_unknown(void **state)
 	rec.qpn = 0;
 	assert_int_equal(decode(&host, &rec, &ev), 0);
 	assert_int_not_equal(ev.qpn.known, RD_OK);
-	host_close(&host);
 }
 
 static void a_device_keeps_its_name_after_it_has_gone(void **state)
 {
-	struct host host;
+	_cleanup_(host_close) struct host host;
 	char path[600], list[64];
 	uint64_t id;
 	struct rd_err err = { 0 };
@@ -448,7 +441,6 @@ static void a_device_keeps_its_name_after_it_has_gone(void **state)
 	assert_int_equal(id, inode(&host, "/sys/fs/cgroup/system.slice"));
 	assert_int_equal(rd_trace_facts_cgroup(host.facts, "system.slice/", &id, &err), 0);
 	assert_int_equal(rd_trace_facts_cgroup(host.facts, "/nowhere", &id, &err), -ENOENT);
-	host_close(&host);
 }
 
 /* Of a process in a different PID namespace the record has the number 0. */
@@ -456,7 +448,7 @@ static void a_process_that_is_not_visible_is_not_looked_up_by_number(void **stat
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct rd_rec rec = example();
-	struct host host;
+	_cleanup_(host_close) struct host host;
 
 	host_open(&host, true);
 	put(&host, "/proc/0/cgroup", "0::/nowhere\n");
@@ -468,7 +460,6 @@ static void a_process_that_is_not_visible_is_not_looked_up_by_number(void **stat
 	rec.cgroup = inode(&host, "/sys/fs/cgroup/system.slice");
 	assert_int_equal(decode(&host, &rec, &ev), 0);
 	assert_string_equal(ev.cgroup, "/system.slice");
-	host_close(&host);
 }
 
 /* In a container, /proc has the numbers that the record has, too. */
@@ -476,7 +467,7 @@ static void numbers_are_those_of_our_own_namespace(void **state)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct rd_rec rec = example();
-	struct host host;
+	_cleanup_(host_close) struct host host;
 	char path[64];
 
 	host_open(&host, false);
@@ -487,7 +478,6 @@ static void numbers_are_those_of_our_own_namespace(void **state)
 	host.facts = rd_trace_facts_create(host.src);
 	assert_int_equal(decode(&host, &rec, &ev), 0);
 	assert_string_equal(ev.cgroup, "/system.slice/slurmstepd.scope/job_42/step_0/user/task_0");
-	host_close(&host);
 }
 
 int main(void)
