@@ -4,9 +4,9 @@ Fault; None where this host has nothing that can break so, or where it would lea
 
 Fault.objects: names that a finding has to give, one of them: the device, its place, the bridge. Fault.words: what it has to
 speak of, a regular expression. Both are judged from the fault, not from the rules."""
-import ipaddress
+import functools, ipaddress
 
-from hostgen import DOWNSTREAM, UPSTREAM
+from hostgen import DOWNSTREAM, UPSTREAM, Host
 from kinds import PLX_VM
 
 FAULTS = {}
@@ -21,6 +21,17 @@ def fault(name):
     def add(make):
         FAULTS[name] = make
         return make
+    return add
+
+
+def fault_of(name, candidates):
+    """A fault that meets one of candidates(host), if there are any; its function gets the host, that one, and all of them."""
+    def add(make):
+        @functools.wraps(make)
+        def meet(host, pick):
+            all_of = candidates(host)
+            return make(host, pick.choice(all_of), all_of) if all_of else None
+        return fault(name)(meet)
     return add
 
 
@@ -74,12 +85,9 @@ def set_down(port, phys):
         port.rate, port.lid, port.sm_lid = 10, 65535, 0
 
 
-@fault("gpu-gone")
-def gpu_gone(host, pick):
+@fault_of("gpu-gone", Host.gpus)
+def gpu_gone(host, fn, cards):
     """a GPU has fallen off the bus: no function, the port above it has a link without lanes"""
-    if not host.gpus():
-        return None
-    fn = pick.choice(host.gpus())
     called, near, up = gpu_names(host, fn), neighbours(host, fn), above(fn)
     numa = fn.numa
     host.remove(fn)
@@ -97,25 +105,17 @@ def all_gpus_gone(host, pick):
     return Fault(f"all {len(fns)} GPUs have gone", ["host", "GPUs", "accelerators"], r"GPU|accelerator")
 
 
-@fault("off-bus")
-def off_bus(host, pick):
+@fault_of("off-bus", lambda host: [f for f in ports(host) if not f.gpu and not f.kind.vf])
+def off_bus(host, fn, cards):
     """a NIC is listed, and does not answer any more: its configuration space reads as ones, its link is not told"""
-    cards = [f for f in ports(host) if not f.gpu and not f.kind.vf]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     for f in card(host, fn):
         f.dead = True
     return Fault(f"{fn.rdma[0].name} at {fn.addr} does not answer", names(fn), r"answer|ones|bus")
 
 
-@fault("nic-gone")
-def nic_gone(host, pick):
+@fault_of("nic-gone", lambda host: [f for f in ports(host) if not f.gpu])
+def nic_gone(host, fn, cards):
     """a compute NIC is not there: none of its functions, the port above it has a link without lanes"""
-    cards = [f for f in ports(host) if not f.gpu]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     called, near, up = names(fn), neighbours(host, fn), above(fn)
     for f in card(host, fn):
         host.remove(f)
@@ -164,13 +164,9 @@ def cards_swapped(host, pick):
     return Fault(f"the cards of {ra} and {rb} exchanged", called, r"GPU|accelerator|NIC|rate|speed|other|differ|near|link.?layer")
 
 
-@fault("port-slow")
-def port_slow(host, pick):
+@fault_of("port-slow", lambda host: [f for f in ports(host) if f.rdma[0].ports[0].layer != "Unknown"])
+def port_slow(host, fn, cards):
     """a compute port has come up at half its rate"""
-    cards = [f for f in ports(host) if f.rdma[0].ports[0].layer != "Unknown"]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     port = fn.rdma[0].ports[0]
     full = port.rate
     port.rate = {800: 400, 400: 200, 200: 100, 100: 50, 40: 10}[full]
@@ -179,79 +175,52 @@ def port_slow(host, pick):
     return Fault(f"{fn.rdma[0].name} at {port.rate} of {full} Gb/s", names(fn), r"Gb|rate|speed")
 
 
-@fault("lanes-lost")
-def lanes_lost(host, pick):
+@fault_of("lanes-lost", lambda host: [f for f in ports(host) if f.rdma[0].ports[0].layer == "InfiniBand"])
+def lanes_lost(host, fn, cards):
     """a compute port has come up with half its lanes"""
-    cards = [f for f in ports(host) if f.rdma[0].ports[0].layer == "InfiniBand"]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     port = fn.rdma[0].ports[0]
     port.rate_text = {800: "400 Gb/sec (2X XDR)", 400: "200 Gb/sec (2X NDR)", 200: "100 Gb/sec (2X HDR)", 100: "50 Gb/sec (2X EDR)"}[port.rate]
     return Fault(f"{fn.rdma[0].name} at {port.rate_text}", names(fn), r"Gb|rate|speed|lane|2X|width")
 
 
-@fault("nic-narrow")
-def nic_narrow(host, pick):
+@fault_of("nic-narrow", lambda host: [f for f in ports(host) if f.link])
+def nic_narrow(host, fn, cards):
     """a NIC's PCIe link has trained to half its lanes"""
-    cards = [f for f in ports(host) if f.link]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     fn.link = (fn.link[0], fn.link[1] // 2)
     return Fault(f"{fn.rdma[0].name} x{fn.link[1]}", names(fn) + above(fn)[:1], r"x8|x4|width|lane")
 
 
-@fault("nic-speed")
-def nic_speed(host, pick):
+@fault_of("nic-speed", lambda host: [f for f in ports(host) if f.link])
+def nic_speed(host, fn, cards):
     """a NIC's PCIe link has trained to a generation less"""
-    cards = [f for f in ports(host) if f.link]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     fn.link = (fn.link[0] - 1, fn.link[1])
     return Fault(f"{fn.rdma[0].name} at PCIe {fn.link[0]}.0 of {fn.maxlink[0]}.0", names(fn) + above(fn)[:1], r"GT/s|speed|generation")
 
 
-@fault("bridge-narrow")
-def bridge_narrow(host, pick):
+@fault_of("bridge-narrow", lambda host: [f for f in host.fns if f.pcie == UPSTREAM and f.kind is not PLX_VM and any(f in g.bridges() for g in host.gpus())])
+def bridge_narrow(host, fn, cards):
     """a switch's uplink has trained to x8 of x16: the switch and the root port show it"""
-    tops = [f for f in host.fns if f.pcie == UPSTREAM and f.kind is not PLX_VM and any(f in g.bridges() for g in host.gpus())]
-    if not tops:
-        return None
-    fn = pick.choice(tops)
     fn.link = (fn.link[0], 8)
     return Fault(f"uplink of the switch {fn.addr} x8", [fn.addr, fn.up.addr], r"x8|width|lane")
 
 
-@fault("gpu-narrow")
-def gpu_narrow(host, pick):
+@fault_of("gpu-narrow", Host.gpus)
+def gpu_narrow(host, fn, cards):
     """a GPU's PCIe link has trained to half its lanes"""
-    if not host.gpus():
-        return None
-    fn = pick.choice(host.gpus())
     fn.link = (fn.link[0], fn.link[1] // 2)
     return Fault(f"GPU {fn.addr} x{fn.link[1]}", gpu_names(host, fn) + above(fn)[:1] + (names(fn) if fn.rdma else []), r"x8|width|lane")
 
 
-@fault("mrrs")
-def mrrs(host, pick):
+@fault_of("mrrs", lambda host: [f for f in ports(host) if not f.kind.vf])
+def mrrs(host, fn, cards):
     """one NIC has another read request size: a card that was replaced, with the default"""
-    cards = [f for f in ports(host) if not f.kind.vf]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     fn.mrrs = 512 if fn.mrrs > 512 else 128
     return Fault(f"{fn.rdma[0].name} read requests of {fn.mrrs}", odd(cards, fn), r"read request|MRRS|MaxReadReq")
 
 
-@fault("relaxed")
-def relaxed(host, pick):
+@fault_of("relaxed", lambda host: [f for f in ports(host) if not f.kind.vf])
+def relaxed(host, fn, cards):
     """one NIC has relaxed ordering switched off in its device control register"""
-    cards = [f for f in ports(host) if not f.kind.vf]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     fn.relaxed = False
     return Fault(f"{fn.rdma[0].name} without relaxed ordering", odd(cards, fn), r"relaxed.ordering")
 
@@ -268,13 +237,9 @@ def numa(host, pick):
     return Fault(f"{fn.addr} on node {fn.numa}, its switch on {was}", (gpu_names(host, fn) if fn.gpu else []) + names(fn), r"NUMA|node|socket")
 
 
-@fault("link-layer")
-def link_layer(host, pick):
+@fault_of("link-layer", lambda host: [f for f in ports(host, None, "mlx5") if not f.kind.vf and not f.rdma[0].ports[0].net.slaves and f.addr.endswith(".0")])
+def link_layer(host, fn, cards):
     """one ConnectX port has the other link type: it cannot come up against this switch"""
-    cards = [f for f in ports(host, None, "mlx5") if not f.kind.vf and not f.rdma[0].ports[0].net.slaves and f.addr.endswith(".0")]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     port = fn.rdma[0].ports[0]
     net = port.net
     layers = ("InfiniBand", "Ethernet")
@@ -312,13 +277,9 @@ def switch_ports(host):
     return [f for f in host.fns if f.pcie == DOWNSTREAM and any(b in both for b in f.bridges()) and any(f in e.bridges() for e in ends)]
 
 
-@fault("acs-one")
-def acs_one(host, pick):
+@fault_of("acs-one", lambda host: [f for f in switch_ports(host) if any(f is g.up for g in host.gpus())])
+def acs_one(host, fn, cards):
     """one switch port redirects peer-to-peer requests"""
-    found = [f for f in switch_ports(host) if any(f is g.up for g in host.gpus())]
-    if not found:
-        return None
-    fn = pick.choice(found)
     fn.acs = 0x1D
     return Fault(f"ACS redirection on {fn.addr}", [fn.addr, *[n for c in fn.children for n in gpu_names(host, c)]], r"ACS|redirect")
 
@@ -332,24 +293,17 @@ def acs_all(host, pick):
     return Fault(f"ACS redirection on all {len(found)} switch ports", [f.addr for f in found], r"ACS|redirect") if found else None
 
 
-@fault("vfio")
-def vfio(host, pick):
+@fault_of("vfio", Host.gpus)
+def vfio(host, fn, cards):
     """one GPU is on vfio-pci: left over from a virtual machine"""
-    if not host.gpus():
-        return None
-    fn = pick.choice(host.gpus())
     called = gpu_names(host, fn) + names(fn)
     fn.driver, fn.rdma, fn.nets = "vfio-pci", [], []
     return Fault(f"GPU {fn.addr} on vfio-pci", called, r"vfio|driver")
 
 
-@fault("nic-vfio")
-def nic_vfio(host, pick):
+@fault_of("nic-vfio", lambda host: [f for f in ports(host) if not f.gpu])
+def nic_vfio(host, fn, cards):
     """one compute NIC is on vfio-pci: left over from a virtual machine"""
-    cards = [f for f in ports(host) if not f.gpu]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     called, near = names(fn), neighbours(host, fn)
     for f in card(host, fn):
         f.driver, f.rdma, f.nets = "vfio-pci", [], []
@@ -366,13 +320,9 @@ def display_driver(host, pick):
     return Fault(f"{len(fns)} GPUs on nouveau", [n for f in fns for n in gpu_names(host, f)], r"nouveau") if fns else None
 
 
-@fault("recovery")
-def recovery(host, pick):
+@fault_of("recovery", lambda host: [f for f in ports(host) if not f.gpu and not f.kind.vf and f.ids[0] == 0x15B3])
+def recovery(host, fn, cards):
     """a compute NIC has started without its firmware: one function, a memory controller with another ID"""
-    cards = [f for f in ports(host) if not f.gpu and not f.kind.vf and f.ids[0] == 0x15B3]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     called, near = names(fn), neighbours(host, fn)
     for f in card(host, fn):
         f.driver, f.rdma, f.nets = None, [], []
@@ -383,38 +333,26 @@ def recovery(host, pick):
     return Fault(f"NIC {called[1]} at {fn.addr} in flash recovery", [*called, *near], r"firmware|recovery|RDMA device")
 
 
-@fault("rdma-gone")
-def rdma_gone(host, pick):
+@fault_of("rdma-gone", lambda host: [f for f in ports(host) if not f.gpu and f.kind.dev != "rdmap"])
+def rdma_gone(host, fn, cards):
     """a compute NIC has its network driver, but no RDMA device: that part did not start"""
-    cards = [f for f in ports(host) if not f.gpu and f.kind.dev != "rdmap"]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     called = names(fn) + neighbours(host, fn)
     what = fn.rdma[0].name
     fn.rdma = []
     return Fault(f"{what} at {fn.addr}: no RDMA device", called, r"RDMA device|driver")
 
 
-@fault("port-down")
-def port_down(host, pick):
+@fault_of("port-down", lambda host: [f for f in ports(host) if f.rdma[0].ports[0].layer != "Unknown"])
+def port_down(host, fn, cards):
     """a compute port is down, its cable is out"""
-    cards = [f for f in ports(host) if f.rdma[0].ports[0].layer != "Unknown"]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     port = fn.rdma[0].ports[0]
     set_down(port, "Polling" if port.layer == "InfiniBand" else "Disabled")
     return Fault(f"{fn.rdma[0].name} down", names(fn), r"down|disabled|polling|not active|inactive|carrier")
 
 
-@fault("virtual-down")
-def virtual_down(host, pick):
+@fault_of("virtual-down", lambda host: [f for f in ports(host, "InfiniBand") if f.kind.vf])
+def virtual_down(host, fn, cards):
     """the link of a virtual function is up, but not its port: nobody set its state on the physical function"""
-    cards = [f for f in ports(host, "InfiniBand") if f.kind.vf]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     set_down(fn.rdma[0].ports[0], "LinkUp")
     return Fault(f"{fn.rdma[0].name} down, its link up", names(fn), r"DOWN, LinkUp")
 
@@ -443,36 +381,24 @@ def lag_leg(host, pick):
     return Fault(f"{leg.name} below {bond.name} down", [*names(fn), leg.name], r"down|carrier|rate|speed|Gb")
 
 
-@fault("port-init")
-def port_init(host, pick):
+@fault_of("port-init", lambda host: ports(host, "InfiniBand"))
+def port_init(host, fn, cards):
     """an InfiniBand port stays in INIT: the subnet manager does not configure it"""
-    cards = ports(host, "InfiniBand")
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     port = fn.rdma[0].ports[0]
     port.state, port.lid, port.sm_lid, port.net.carrier = "INIT", 65535, 0, False
     return Fault(f"{fn.rdma[0].name} in INIT", names(fn), r"subnet manager|\bSM\b|INIT")
 
 
-@fault("gid-missing")
-def gid_missing(host, pick):
+@fault_of("gid-missing", lambda host: [f for f in ports(host, "Ethernet") if f.rdma[0].ports[0].net.addrs])
+def gid_missing(host, fn, cards):
     """one RoCE port's interface has lost its addresses, and so the port its GIDs"""
-    cards = [f for f in ports(host, "Ethernet") if f.rdma[0].ports[0].net.addrs]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     fn.rdma[0].ports[0].net.addrs = []
     return Fault(f"{fn.rdma[0].name} without addresses", names(fn), r"GID|address|link-local")
 
 
-@fault("mtu")
-def mtu(host, pick):
+@fault_of("mtu", lambda host: [f for f in ports(host, "Ethernet") if f.rdma[0].ports[0].net.mtu > 1500])
+def mtu(host, fn, cards):
     """one RoCE interface has an MTU of 1500, its twins 4220 or more"""
-    cards = [f for f in ports(host, "Ethernet") if f.rdma[0].ports[0].net.mtu > 1500]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     net = fn.rdma[0].ports[0].net
     for each in [net, *net.slaves]:
         each.mtu = 1500
@@ -501,13 +427,9 @@ def rail_subnet(host, pick):
     return Fault(f"{net.name} in the subnet of {other.rdma[0].ports[0].net.name}", names(fn), r"subnet|pattern|address")
 
 
-@fault("rail-prefix")
-def rail_prefix(host, pick):
+@fault_of("rail-prefix", rails)
+def rail_prefix(host, fn, cards):
     """a compute interface has another prefix length than the others"""
-    cards = rails(host)
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     net = fn.rdma[0].ports[0].net
     ip, length = net.addrs[0].split("/")
     net.addrs[0] = f"{ip}/{min(int(length) + 4, 30) if int(length) < 30 else 24}"
@@ -519,25 +441,17 @@ def bonded(host):
     return cards if len(cards) >= 4 else []
 
 
-@fault("bond-mode")
-def bond_mode(host, pick):
+@fault_of("bond-mode", bonded)
+def bond_mode(host, fn, cards):
     """one bond is active-backup, the others use LACP"""
-    cards = bonded(host)
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     bond = fn.rdma[0].ports[0].net
     bond.mode, bond.slaves[1].standby, bond.speed = "active-backup 1", True, bond.speed // 2
     return Fault(f"{bond.name} active-backup", names(fn), r"active-backup|mode")
 
 
-@fault("lacp")
-def lacp(host, pick):
+@fault_of("lacp", lambda host: [f for f in ports(host, "Ethernet") if f.rdma[0].ports[0].net.slaves])
+def lacp(host, fn, cards):
     """a link of a bond is in another aggregator: its switch port does not speak LACP"""
-    cards = [f for f in ports(host, "Ethernet") if f.rdma[0].ports[0].net.slaves]
-    if not cards:
-        return None
-    fn = pick.choice(cards)
     bond = fn.rdma[0].ports[0].net
     leg = bond.slaves[1]
     leg.aggregator, leg.standby, bond.speed = 2, True, bond.speed // 2
