@@ -4,8 +4,6 @@
 
 #include "source/bundle/bundle.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

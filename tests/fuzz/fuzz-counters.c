@@ -7,8 +7,6 @@
 #include "analyse/shared/meaning.h"
 #include "collect/counters/counters.h"
 
-#include <string.h>
-
 static void judge(const struct rd_counter_set *set, const struct rd_counter_sample *sample)
 {
 	static const char limits[] = "* delta 0 critical x\n* value 3 warning x\n* per_bit 0 critical x\n";

@@ -2,9 +2,6 @@
 /* The environment of a process, or a file that somebody wrote: taken apart and judged on a host with NICs of both kinds. */
 #include "fuzz.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/env/envcheck.h"
 #include "analyse/shared/gid.h"
 

@@ -4,8 +4,6 @@
 #include "analyse/explain/log.h"
 #include "diagnose/explain/log-join.h"
 
-#include <string.h>
-
 /* The first half is a table (sites write some), all of it a log. */
 void fuzz_one(const uint8_t *data, size_t size)
 {

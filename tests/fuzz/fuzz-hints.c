@@ -3,8 +3,6 @@
 
 #include "analyse/trace/trace.h"
 
-#include <string.h>
-
 void fuzz_one(const uint8_t *data, size_t size)
 {
 	_cleanup_free_ char *text = malloc(size + 1);

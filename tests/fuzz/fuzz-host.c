@@ -9,9 +9,6 @@
 #include "collect/snapshot/snapshot.h"
 #include "source/bundle/tree.h"
 
-#include <errno.h>
-#include <string.h>
-
 struct mirror {
 	struct rd_source src;
 	const uint8_t *data;

@@ -8,9 +8,6 @@
 #include "source/record/mad-record.h"
 #include "source/shared/libibmad.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define OPEN_MAX 64
 
 struct network {

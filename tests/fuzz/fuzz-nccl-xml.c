@@ -6,10 +6,6 @@
 #include "analyse/nicmap/nicmap.h"
 #include "collect/host/host.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 /* Names that are escaped can be too long for the reader. */
 static void read_again(const struct rd_buf *text)
 {

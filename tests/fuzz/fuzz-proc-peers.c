@@ -4,8 +4,6 @@
 #include "collect/rdma/rdma.h"
 #include "source/live/live.h"
 
-#include <string.h>
-
 /* A table of the kernel, and the file of a bundle that is made of it. */
 void fuzz_one(const uint8_t *data, size_t size)
 {

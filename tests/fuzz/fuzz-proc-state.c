@@ -4,7 +4,6 @@
 #include "collect/rdma/rdma.h"
 
 #include <ctype.h>
-#include <string.h>
 
 /* The status of a process, as the kernel or a bundle has it. What it does not contain stays unknown. */
 void fuzz_one(const uint8_t *data, size_t size)

@@ -4,8 +4,6 @@
 #include "analyse/qp/qp-verdict-priv.h"
 #include "base/klog-form.h"
 
-#include <string.h>
-
 /* A line of the kernel log, which anybody may have put words into. */
 void fuzz_one(const uint8_t *data, size_t size)
 {

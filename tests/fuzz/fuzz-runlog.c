@@ -7,8 +7,6 @@
 #include "collect/host/host.h"
 #include "collect/nccl/runlog.h"
 
-#include <string.h>
-
 static const char topology[] =
 	"<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"0000:17:00.0\" class=\"0x060400\">"
 	"<pci busid=\"0000:18:00.0\" class=\"0x030200\"><gpu dev=\"0\" sm=\"90\"/></pci>"

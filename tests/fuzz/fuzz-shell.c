@@ -2,8 +2,6 @@
 /* The first line is one of the shell, the rest is what a command sends as its findings. */
 #include "fuzz.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "cmd/shell/shell.h"
 

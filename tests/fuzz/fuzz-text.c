@@ -5,9 +5,6 @@
 
 #include "collect/kernel/kernel.h"
 
-#include <errno.h>
-#include <string.h>
-
 struct same {
 	struct rd_source src;
 	const uint8_t *data;

@@ -2,8 +2,12 @@
 #ifndef RD_FUZZ_H
 #define RD_FUZZ_H
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Each fuzz-*.c feeds these bytes to one parser. They are aligned as malloc does, and nothing lies behind them. */
 void fuzz_one(const uint8_t *data, size_t size);
