@@ -198,7 +198,6 @@ static int recv_one(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, st
 	struct fake_event *first = NULL;
 	uint64_t end = fake->now + (uint64_t)timeout_ms * 1000000;
 
-	(void)err;
 	for (size_t i = 0; i < fake->n; i++)
 		if (!first || fake->events[i].at < first->at ||
 		    (fake->events[i].at == first->at && fake->events[i].order < first->order))
@@ -230,7 +229,6 @@ static uint64_t now_of(struct rd_mads *mads)
 
 static void nothing(struct rd_mads *mads)
 {
-	(void)mads;
 }
 
 static const struct rd_mads_ops fake_ops = { .send = send_one, .recv = recv_one, .now = now_of, .close = nothing };

@@ -40,7 +40,6 @@ static int fake_ino(struct rd_source *src, const char *path, uint64_t *ret, stru
 
 static uint64_t fake_now(struct rd_source *src, int clock)
 {
-	(void)src;
 	return (uint64_t)clock + 1;
 }
 

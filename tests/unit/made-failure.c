@@ -49,6 +49,12 @@ void made_end(struct made_failure *m)
 	rd_explanation_deinit(&m->why);
 }
 
+void made_origin(struct made_failure *m, const char *module, const char *function)
+{
+	m->module.name = (char *)module;
+	m->fn.name = (char *)function;
+}
+
 void made_field(struct made_failure *m, enum rd_req_field field, uint64_t v)
 {
 	m->event.request.known[field] = true;

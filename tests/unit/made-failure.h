@@ -39,6 +39,8 @@ struct made_failure {
 void made_failure(struct made_failure *m, const char *verb, int err, const char *module, const char *origin);
 void made_end(struct made_failure *m);
 
+/* Another origin of the failure. */
+void made_origin(struct made_failure *m, const char *module, const char *function);
 /* A field of the request. */
 void made_field(struct made_failure *m, enum rd_req_field field, uint64_t v);
 /* An object that the request names: it exists, and is of the kind that the field must name. */

@@ -226,8 +226,7 @@ static void ports_below_1024_need_a_capability(void **state)
 	ASSERT_NOTHING(&m);
 	/* Before it looks at the port. */
 	m.event.request.src.port = 80;
-	m.module.name = (char *)MADE_UCM;
-	m.fn.name = (char *)"ucma_write";
+	made_origin(&m, MADE_UCM, "ucma_write");
 	ASSERT_CAUSE(&m, "credentials-changed", HIGH, "changed its user");
 }
 
@@ -296,8 +295,7 @@ static void groups_that_cannot_be_joined(void **state)
 	ASSERT_CAUSE(&m, "request-malformed", HIGH, "addr_size is 7");
 	made_field(&m, RD_REQ_ADDR_SIZE, 16);
 	ASSERT_UNKNOWN(&m, "was bound");
-	m.module.name = (char *)MADE_CM;
-	m.fn.name = (char *)"cma_iboe_join_multicast";
+	made_origin(&m, MADE_CM, "cma_iboe_join_multicast");
 	m.event.request.dst = made_address_of("0.0.0.0", 0);
 	ASSERT_CAUSE(&m, "multicast-address", HIGH, "0.0.0.0");
 	m.event.request.dst = made_address_of("239.1.2.3", 0);
@@ -319,8 +317,7 @@ static void private_data_that_does_not_fit(void **state)
 	ASSERT_CAUSE(&m, "private-data-too-long", MEDIUM, "57");
 	made_field(&m, RD_REQ_PRIVATE_LEN, 181);
 	ASSERT_CAUSE(&m, "private-data-too-long", HIGH, "181");
-	m.module.name = (char *)"iw_cm";
-	m.fn.name = (char *)"iw_cm_connect";
+	made_origin(&m, "iw_cm", "iw_cm_connect");
 	ASSERT_CAUSE(&m, "private-data-too-long", MEDIUM, "181");
 	made_field(&m, RD_REQ_PRIVATE_LEN, 56);
 	ASSERT_UNKNOWN(&m, "was route resolved");
@@ -385,8 +382,7 @@ static void options_that_were_refused(void **state)
 	m.event.err = -EINVAL;
 	ASSERT_CAUSE(&m, "attribute-value", MEDIUM, "option 44 of level 0 was refused");
 	/* A function that knows the reason. */
-	m.module.name = (char *)MADE_CM;
-	m.fn.name = (char *)"rdma_set_ack_timeout";
+	made_origin(&m, MADE_CM, "rdma_set_ack_timeout");
 	ASSERT_CAUSE(&m, "qp-type", HIGH, "ACK timeout");
 	m.event.request.known[RD_REQ_OPTION] = false;
 	m.event.origin_exact = false;
@@ -401,8 +397,7 @@ static void an_id_that_does_not_exist(void **state)
 	made_field(&m, RD_REQ_CM_ID, 12);
 	ASSERT_CAUSE(&m, "cm-id-stale", HIGH, "no rdma_cm_id with number 12");
 	/* Its state was not read; what comes after ucma has found it. */
-	m.module.name = (char *)MADE_CM;
-	m.fn.name = (char *)"cma_ib_init_qp_attr";
+	made_origin(&m, MADE_CM, "cma_ib_init_qp_attr");
 	ASSERT_CAUSE(&m, "cm-id-stale", MEDIUM, "12");
 	RD_SET(m.event.moment.cm_state, CM_ROUTE_RESOLVED);
 	ASSERT_NOTHING(&m);
@@ -412,8 +407,7 @@ static void an_id_that_does_not_exist(void **state)
 	/* The other object may be the one. */
 	made_field(&m, RD_REQ_CM_ID, 12);
 	made_field(&m, RD_REQ_FD, 5);
-	m.module.name = (char *)MADE_UCM;
-	m.fn.name = (char *)"ucma_migrate_id";
+	made_origin(&m, MADE_UCM, "ucma_migrate_id");
 	ASSERT_CAUSE(&m, "cm-id-stale", MEDIUM, "12");
 	m.event.moment.fd_known = RD_OK;
 	ASSERT_CAUSE(&m, "cm-id-stale", HIGH, "12");
@@ -493,8 +487,7 @@ static void attributes_are_there_before_a_connection(void **state)
 	made_failure(&m, "rdma_init_qp_attr", EINVAL, "ib_cm", "cm_init_qp_rtr_attr");
 	RD_SET(m.event.moment.cm_state, CM_LISTEN);
 	ASSERT_CAUSE(&m, "cm-id-state", HIGH, "this one is listening");
-	m.module.name = (char *)MADE_CM;
-	m.fn.name = (char *)"cma_set_qkey";
+	made_origin(&m, MADE_CM, "cma_set_qkey");
 	ASSERT_CAUSE(&m, "cm-id-state", HIGH, "this one is listening");
 	m.event.moment.cm_state.v = CM_ROUTE_RESOLVED;
 	ASSERT_UNKNOWN(&m, "was route resolved");

@@ -133,8 +133,7 @@ static void an_entry_that_was_filled_since(void **state)
 	made_gid_of("10.1.2.3", m.f.gid_before.raw);
 	ASSERT_UNKNOWN(&m, "index 3 holds 10.1.2.3");
 	m.f.gid_before.known = RD_ABSENT;
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)"mlx5_ib_modify_qp";
+	made_origin(&m, MADE_DRIVER, "mlx5_ib_modify_qp");
 	ASSERT_UNKNOWN(&m, "index 3 holds 10.1.2.3");
 }
 
@@ -316,8 +315,7 @@ static void a_route_that_refuses(void **state)
 	addresses[1].addr.raw[0] = 127; /* 127.9.9.9 */
 	ASSERT_CAUSE(&m, "address-without-rdma", HIGH, "source 127.9.9.9", "10.77.0.1 is not reached");
 	m.event.request.src.known = false;
-	m.module.name = (char *)MADE_CM;
-	m.fn.name = (char *)"rdma_bind_addr_dst";
+	made_origin(&m, MADE_CM, "rdma_bind_addr_dst");
 	made_assert_not(&m, "no-route");
 	m.f.other_net_ns = true;
 	ASSERT_NOTHING(&m);
@@ -328,7 +326,6 @@ static void an_ipv4_address_in_an_ipv6_one(void **state)
 {
 	struct made_failure m;
 
-	(void)state;
 	made_failure(&m, "rdma_resolve_addr", ENETUNREACH, "ib_core", "addr6_resolve.constprop.0");
 	add_net(&m);
 	m.event.request.dst = made_address_of("::ffff:10.1.2.9", 7471);

@@ -222,8 +222,7 @@ static void groups_at_their_limit_of_objects(void **state)
 	ASSERT_CAUSE(&m, "cgroup-rdma-limit", HIGH, "control group / is at its limit of 50 RDMA objects on mlx5_0",
 		     "hca_object of mlx5_0 is 50, in use 50", "group of the process: /job", "/sys/fs/cgroup/rdma.max");
 	/* Drivers have reasons of their own. */
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)"mlx5_ib_create_cq";
+	made_origin(&m, MADE_DRIVER, "mlx5_ib_create_cq");
 	ASSERT_UNKNOWN(&m, "logged nothing");
 	m.event.origin_exact = false;
 	ASSERT_CAUSE(&m, "cgroup-rdma-limit", MEDIUM, "50");
@@ -233,14 +232,12 @@ static void groups_at_their_limit_of_objects(void **state)
 	groups[1].of[RD_RDMA_OBJECTS].now.v = 49;
 	ASSERT_UNKNOWN(&m, "logged nothing");
 	/* Handles are counted apart. */
-	m.module.name = (char *)MADE_UVERBS;
-	m.fn.name = (char *)"ib_init_ucontext";
+	made_origin(&m, MADE_UVERBS, "ib_init_ucontext");
 	m.event.verb = (char *)"ibv_open_device";
 	ASSERT_UNKNOWN(&m, "limits hca_handle");
 	RD_SET(groups[0].of[RD_RDMA_HANDLES].max, 2);
 	ASSERT_CAUSE(&m, "cgroup-rdma-limit", HIGH, "/job is at its limit of 2 open devices");
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)"mlx5_ib_alloc_ucontext";
+	made_origin(&m, MADE_DRIVER, "mlx5_ib_alloc_ucontext");
 	ASSERT_UNKNOWN(&m, "logged nothing");
 }
 
@@ -258,8 +255,7 @@ static void limits_that_are_not_reached_any_more(void **state)
 	m.f.n_cgroups = 2;
 	ASSERT_CAUSE(&m, "cgroup-rdma-limit", HIGH, "/fa/fb allows 3 and /fa allows 4; which one was full is not known",
 		     "| tee /sys/fs/cgroup/fa/fb/rdma.max /sys/fs/cgroup/fa/rdma.max", "in use 1");
-	m.module.name = (char *)MADE_UVERBS;
-	m.fn.name = (char *)"alloc_begin_idr_uobject";
+	made_origin(&m, MADE_UVERBS, "alloc_begin_idr_uobject");
 	ASSERT_CAUSE(&m, "cgroup-rdma-limit", MEDIUM, "is not known");
 	m.fn.name = (char *)"ib_uverbs_alloc_pd";
 	ASSERT_UNKNOWN(&m, "logged nothing");
@@ -296,8 +292,7 @@ static void a_device_that_was_removed(void **state)
 	m.event.err = -EIO;
 	/* A driver whose device is there. */
 	m.f.dev.known = RD_OK;
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)"mlx5_ib_reg_user_mr";
+	made_origin(&m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
 	ASSERT_UNKNOWN(&m, "mlx5_0 is present, port 1 is 4: ACTIVE");
 	/* And one whose port is going. */
 	m.event.err = -ENODEV;
@@ -325,8 +320,7 @@ static void what_a_device_does_not_offer(void **state)
 	made_failure(&m, "ibv_create_flow", EOPNOTSUPP, MADE_UVERBS, "ib_uverbs_notsupp");
 	ASSERT_CAUSE(&m, "not-supported", HIGH, "driver of mlx5_0 (mlx5_core) does not offer flow steering");
 	/* It does, but not this. */
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)"mlx5_ib_create_flow";
+	made_origin(&m, MADE_DRIVER, "mlx5_ib_create_flow");
 	ASSERT_CAUSE(&m, "not-supported", MEDIUM, "or not with these attributes");
 	m.event.verb = (char *)"ibv_create_srq";
 	made_field(&m, RD_REQ_SRQ_TYPE, 2);
@@ -381,8 +375,7 @@ static void requests_that_are_too_short(void **state)
 	ASSERT_CAUSE(&m, "request-malformed", HIGH, "ibv_create_qp is shorter", "3 attributes");
 	m.event.err = -EMSGSIZE;
 	ASSERT_CAUSE(&m, "request-malformed", MEDIUM, "the form of the request");
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)"mlx5_ib_create_qp";
+	made_origin(&m, MADE_DRIVER, "mlx5_ib_create_qp");
 	ASSERT_NOTHING(&m);
 }
 
@@ -399,16 +392,14 @@ static void buffers_that_the_kernel_cannot_access(void **state)
 	m.event.request.readable = false;
 	ASSERT_CAUSE(&m, "user-buffer", MEDIUM, "holds the request is not readable");
 	/* A request that a driver fails was read. */
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)"mlx5_ib_devx_create";
+	made_origin(&m, MADE_DRIVER, "mlx5_ib_devx_create");
 	ASSERT_NOTHING(&m);
 	m.event.moment.response = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x5000 };
 	ASSERT_CAUSE(&m, "user-buffer", HIGH, "at 0x5000, is not mapped");
 	m.event.moment.response.kind = RD_MAP_READ_ONLY;
 	ASSERT_CAUSE(&m, "user-buffer", HIGH, "at 0x5000, is not writable");
 	/* That is about the memory of a region. */
-	m.module.name = (char *)MADE_UVERBS;
-	m.fn.name = (char *)"ib_umem_get";
+	made_origin(&m, MADE_UVERBS, "ib_umem_get");
 	ASSERT_NOTHING(&m);
 }
 

@@ -79,8 +79,7 @@ static void a_limit_of_zero_is_told_apart(void **state)
 	ASSERT_NOTHING(&m);
 	m.event.moment.memlock.v = 0;
 	ASSERT_CAUSE(&m, "memlock-zero", HIGH, "RLIMIT_MEMLOCK is 0");
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)"mlx5_ib_reg_user_mr";
+	made_origin(&m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
 	ASSERT_CAUSE(&m, "memlock-zero", MEDIUM, "RLIMIT_MEMLOCK is 0");
 	/* Something else than memory. */
 	m.event.request.known[RD_REQ_LENGTH] = false;
@@ -139,8 +138,7 @@ static void a_hole_is_named_by_its_address(void **state)
 	m.event.moment.fault.at = 0x7f0000000000;
 	ASSERT_CAUSE(&m, "memory-not-mapped", HIGH, "address 0x7f0000000000 is not mapped");
 	/* The driver may have failed for another reason. */
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)"mlx5_ib_reg_user_mr";
+	made_origin(&m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
 	ASSERT_CAUSE(&m, "memory-not-mapped", MEDIUM, "0x7f0000000000");
 }
 
@@ -451,8 +449,7 @@ static void on_demand_paging_that_a_device_does_not_have(void **state)
 	/* One that has it may refuse something else, and so may what it calls. */
 	m.fn.name = (char *)"ib_umem_odp_get";
 	ASSERT_UNKNOWN(&m, "(0x41) of the request are valid");
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)"mlx5_ib_reg_user_mr";
+	made_origin(&m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
 	ASSERT_UNKNOWN(&m, "(0x41) of the request are valid");
 	made_field(&m, RD_REQ_ADDRESS, 0);
 	made_field(&m, RD_REQ_IOVA, 0);
@@ -495,8 +492,7 @@ static void flushing_to_memory_that_is_not_persistent(void **state)
 	ASSERT_UNKNOWN(&m, "are valid");
 	/* The core refuses what it does not know, before the driver. */
 	m.event.moment.special.kind = RD_MAP_NONE;
-	m.module.name = (char *)MADE_UVERBS;
-	m.fn.name = (char *)"ib_uverbs_reg_mr";
+	made_origin(&m, MADE_UVERBS, "ib_uverbs_reg_mr");
 	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "flags 0x201 contain 0x200, which this kernel does not know");
 	made_field(&m, RD_REQ_ACCESS, 0x81);
 	ASSERT_UNKNOWN(&m, "are valid");
@@ -559,8 +555,7 @@ static void a_region_that_was_registered_for_reading_only(void **state)
 	m.event.verb = (char *)"ibv_rereg_mr";
 	made_field(&m, RD_REQ_REREG, 4);
 	ASSERT_CAUSE(&m, "access-flags", HIGH, "the access flags 0x1 require write access", "IBV_ACCESS_LOCAL_WRITE");
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)"mlx5_ib_rereg_user_mr";
+	made_origin(&m, MADE_DRIVER, "mlx5_ib_rereg_user_mr");
 	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "0x1 require");
 	made_field(&m, RD_REQ_ACCESS, 4);
 	ASSERT_NOTHING(&m);

@@ -127,11 +127,9 @@ static void attributes_that_a_type_never_has(void **state)
 	ASSERT_CAUSE(&m, "qp-attribute-not-allowed", HIGH, "IBV_QP_ACCESS_FLAGS, IBV_QP_TIMEOUT", "leave them out");
 	made_field(&m, RD_REQ_MASK, STATE | PKEY | PORT | QKEY | ACCESS);
 	/* The core does not look at them. */
-	m.module.name = (char *)MADE_CORE;
-	m.fn.name = (char *)"rdma_resolve_ip";
+	made_origin(&m, MADE_CORE, "rdma_resolve_ip");
 	ASSERT_UNKNOWN(&m, "all objects");
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)MODIFY_QP;
+	made_origin(&m, MADE_DRIVER, MODIFY_QP);
 	made_field(&m, RD_REQ_MASK, STATE | PKEY | PORT | QKEY);
 	ASSERT_UNKNOWN(&m, "all objects");
 }
@@ -230,8 +228,7 @@ static void masks_and_flags_that_are_not_defined(void **state)
 	/* Of memory regions; a driver may refuse them for queue pairs, and the core does not look. */
 	made_field(&m, RD_REQ_QP_ACCESS, 0x81);
 	ASSERT_NOTHING(&m);
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)MODIFY_QP;
+	made_origin(&m, MADE_DRIVER, MODIFY_QP);
 	m.event.err = -EINVAL;
 	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "qp_access_flags is 0x81, and the driver may not support 0x80");
 	m.event.origin_exact = false;
@@ -286,11 +283,9 @@ static void partition_keys_beyond_the_table(void **state)
 	made_field(&m, RD_REQ_PATH_MTU, 9);
 	ASSERT_CAUSE(&m, "attribute-value", MEDIUM, "one of these: path_mtu is 9", "; or pkey_index is 200");
 	made_field(&m, RD_REQ_MASK, STATE | PKEY);
-	m.module.name = (char *)MADE_CORE;
-	m.fn.name = (char *)"rdma_fill_sgid_attr";
+	made_origin(&m, MADE_CORE, "rdma_fill_sgid_attr");
 	ASSERT_NOTHING(&m);
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)MODIFY_QP;
+	made_origin(&m, MADE_DRIVER, MODIFY_QP);
 	made_field(&m, RD_REQ_PKEY_INDEX, 127);
 	ASSERT_NOTHING(&m);
 	made_field(&m, RD_REQ_PKEY_INDEX, 200);

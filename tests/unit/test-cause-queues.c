@@ -91,16 +91,14 @@ static void flags_of_completion_queues(void **state)
 	m.fn.name = (char *)"ib_uverbs_handler_UVERBS_METHOD_CQ_CREATE";
 	ASSERT_NOTHING(&m);
 	m.event.err = -EOPNOTSUPP;
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)"mlx5_ib_create_cq";
+	made_origin(&m, MADE_DRIVER, "mlx5_ib_create_cq");
 	made_field(&m, RD_REQ_FLAGS, 1);
 	ASSERT_CAUSE(&m, "not-supported", HIGH, "flags 0x1 (timestamps of completions)", "mlx5_0");
 	/* What the driver calls may have refused, or the driver has no such function. */
 	m.event.origin_exact = false;
 	ASSERT_NOTHING(&m);
 	m.event.origin_exact = true;
-	m.module.name = (char *)MADE_UVERBS;
-	m.fn.name = (char *)"ib_uverbs_notsupp";
+	made_origin(&m, MADE_UVERBS, "ib_uverbs_notsupp");
 	ASSERT_NOTHING(&m);
 }
 
@@ -151,8 +149,7 @@ static void detaching_what_was_not_attached(void **state)
 
 	join(&m, "ibv_detach_mcast", EINVAL, MADE_UVERBS, "ib_uverbs_detach_mcast");
 	ASSERT_CAUSE(&m, "multicast-not-attached", HIGH, "queue pair 99", "ff0e::ffff:ef01:203", "LID 49153");
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)"mlx5_ib_mcg_detach";
+	made_origin(&m, MADE_DRIVER, "mlx5_ib_mcg_detach");
 	ASSERT_CAUSE(&m, "multicast-not-attached", MEDIUM, "queue pair 99");
 	m.event.request.has_gid = false;
 	ASSERT_UNKNOWN(&m, "all objects");
@@ -328,8 +325,7 @@ static void a_signal_is_no_failure(void **state)
 	m.event.err = -512;
 	ASSERT_CAUSE(&m, "interrupted", HIGH, "ERESTARTSYS");
 	m.event.err = -EINTR;
-	m.module.name = (char *)MADE_DRIVER;
-	m.fn.name = (char *)"mlx5_ib_reg_user_mr";
+	made_origin(&m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
 	ASSERT_NOTHING(&m);
 }
 

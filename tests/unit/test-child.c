@@ -29,7 +29,6 @@ static int answer_many(void *arg, struct rd_bytes *ret, struct rd_err *err)
 {
 	size_t size = *(size_t *)arg;
 
-	(void)err;
 	ret->data = malloc(size);
 	if (!ret->data)
 		return -ENOMEM;

@@ -174,7 +174,6 @@ static bool is_of_probes(long number)
 #ifdef __x86_64__
 	return number == 335 || number == 336; /* uretprobe, uprobe */
 #else
-	(void)number;
 	return false;
 #endif
 }

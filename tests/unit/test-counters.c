@@ -66,11 +66,6 @@ static int hand_ino(struct rd_source *src, const char *path, uint64_t *ret, stru
 static int no_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
 		      struct rd_err *err)
 {
-	(void)src;
-	(void)protocol;
-	(void)request;
-	(void)size;
-	(void)ret;
 	return rd_err_set(err, EOPNOTSUPP, "netlink", "none here");
 }
 

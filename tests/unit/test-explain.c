@@ -112,7 +112,6 @@ static void a_line_has_its_values_and_codes(void **state)
 	_cleanup_(all_deinit) struct all all = { 0 };
 	const struct rd_log_line *line;
 
-	(void)state;
 	read_text(&all, "gpu-a:10:20 [4] NCCL WARN Got completion  from peer 192.0.2.36 with status=12 vendor err 129 "
 			"remoteGids::ffff:10.0.0.2 hca mlx5_4");
 	assert_int_equal(all.log.n, 1);
@@ -131,7 +130,6 @@ static void the_form_with_most_literal_text_wins(void **state)
 {
 	_cleanup_(all_deinit) struct all all = { 0 };
 
-	(void)state;
 	read_text(&all, "Got completion\nGot completion with error 12, opcode 3\n");
 	assert_int_equal(all.log.n, 2);
 	assert_string_equal(all.log.v[0].form->id, "net-completion");
@@ -142,7 +140,6 @@ static void numbers_are_whole_words(void **state)
 {
 	_cleanup_(all_deinit) struct all all = { 0 };
 
-	(void)state;
 	read_text(&all, "QP 0x9d0 wqe[1]: RDMA_WRITE [rqpn 0x9d4 dlid=0]\n"
 			"QP 12ab wqe[1]\n"
 			"QP 0xzz wqe[1]\n"
@@ -164,7 +161,6 @@ static void a_code_without_public_meaning_is_marked(void **state)
 {
 	_cleanup_(all_deinit) struct all all = { 0 };
 
-	(void)state;
 	read_text(&all, "CREATE_MKEY(0x200) failed, syndrome (0x777), err(-12)\n");
 	assert_int_equal(all.log.v[0].not_public, UINT64_C(1) << RD_LOG_SYNDROME);
 }
@@ -174,7 +170,6 @@ static void numbers_and_texts_are_not_taken_for_others(void **state)
 {
 	_cleanup_(all_deinit) struct all all = { 0 };
 
-	(void)state;
 	read_text(&all, "Got completion from peer 192.0.2.36 with status=12 vendor err 129\n"
 			"Got completion with error 12, opcode 3: err 22\n"
 			"ibv_devinfo: 4 devices\n"
@@ -203,7 +198,6 @@ static void words_are_not_taken_for_objects(void **state)
 {
 	_cleanup_(all_deinit) struct all all = { 0 };
 
-	(void)state;
 	read_text(&all, "step err 7 of 9 from sources, XENOMEMORY\n");
 	assert_null(all.log.v[0].values[RD_LOG_PEER]);
 	assert_null(all.log.v[0].codes[0]);
@@ -219,7 +213,6 @@ static void no_value_is_of_another_kind(void **state)
 {
 	_cleanup_(all_deinit) struct all all = { 0 };
 
-	(void)state;
 	read_text(&all, "event of 0000:81:00.0 bnxt_re0 guid be port 0 qp -16: -70000 by manager1\n"
 			"event of ce.1 mlx5_ib0.8008 guid 0002c903 port 1 qp 16: -5 by ibserver2\n"
 			"event of 0000:81:00.0 is guid 2 port 1 qp 16: -5 by ibserver2\n");
@@ -247,7 +240,6 @@ static void one_pci_address_in_a_line_is_its_own(void **state)
 {
 	_cleanup_(all_deinit) struct all all = { 0 };
 
-	(void)state;
 	read_text(&all, "12:30:15.5 step err 7 of 9 at (0000:81:00.0), vf of 0000:81:00.0\n"
 			"12:30:15.5 step err 8 of 9\n"
 			"step err 6 of 9 at 0000:81:00.0 and 0001:81:00.0\n");
@@ -260,7 +252,6 @@ static void general_forms_are_for_lines_of_no_other(void **state)
 {
 	_cleanup_(all_deinit) struct all all = { 0 };
 
-	(void)state;
 	read_text(&all, "Got completion with error 12, opcode 3 at last\nat last: done\n");
 	assert_int_equal(all.log.n, 2);
 	assert_int_equal(all.log.v[0].numbers[RD_LOG_STATUS].v, 12);
@@ -271,7 +262,6 @@ static void details_are_added_to_the_line_before(void **state)
 {
 	_cleanup_(all_deinit) struct all all = { 0 };
 
-	(void)state;
 	read_text(&all, "Got completion with error 12, opcode 3\nunrelated\nQP 5 wqe[0] rqpn 6\n");
 	assert_int_equal(all.log.n, 1);
 	assert_int_equal(all.log.v[0].numbers[RD_LOG_QPN].v, 5);
@@ -282,7 +272,6 @@ static void repetitions_are_counted_and_consequences_come_last(void **state)
 {
 	_cleanup_(all_deinit) struct all all = { 0 };
 
-	(void)state;
 	read_text(&all, "x Transport Retry Counter Exceeded on mlx5_1:1/RoCE (late)\n"
 			"Got completion from peer 192.0.2.1 with status=12 vendor err 129 hca mlx5_0\n"
 			"Got completion from peer 192.0.2.2 with status=12 vendor err 129 hca mlx5_0\n"
@@ -304,7 +293,6 @@ static void failures_come_first(void **state)
 {
 	_cleanup_(all_deinit) struct all all = { 0 };
 
-	(void)state;
 	read_text(&all, "Got completion\n"
 			"Got completion with error 5, opcode 3\n"
 			"Got completion with error 12, opcode 3\n");
@@ -321,7 +309,6 @@ static void text_may_be_cut_anywhere(void **state)
 	static const char text[] = "a\nGot completion with error 12, opcode 3\r\n\nQP 5 wqe[0]\nGot completion";
 	size_t size = sizeof(text) - 1;
 
-	(void)state;
 	for (size_t cut = 0; cut <= size; cut++) {
 		_cleanup_(all_deinit) struct all all = { 0 };
 
@@ -343,7 +330,6 @@ static void a_long_line_is_cut(void **state)
 	_cleanup_(all_deinit) struct all all = { 0 };
 	_cleanup_free_ char *text = malloc(100000 + 64);
 
-	(void)state;
 	memset(text, 'G', 100000);
 	memcpy(text, "Got completion", 14);
 	strcpy(text + 99990, "\nGot completion with error 12, opcode 3");
@@ -370,7 +356,6 @@ static void what_is_no_good_in_a_table_is_noted(void **state)
 		"form x note\n\tmatch abcdef{n\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(bad); i++) {
 		_cleanup_(all_deinit) struct all all = { 0 };
 
@@ -383,7 +368,6 @@ static void an_earlier_table_takes_precedence(void **state)
 {
 	_cleanup_(all_deinit) struct all all = { 0 };
 
-	(void)state;
 	parse(&all, "form net-any warning\n\tmatch Got completion\n\tmeans Ours.\n");
 	parse(&all, table);
 	feed(&all, NULL, "Got completion");
@@ -398,7 +382,6 @@ static void words_are_explained(void **state)
 	static const char *const unknown[] = { "status=99", "12", "x=1", "peer=12", "status=" };
 	_cleanup_(all_deinit) struct all all = { 0 };
 
-	(void)state;
 	parse(&all, table);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(known); i++)
 		assert_true(rd_log_add_word(&all.reader, known[i]));
@@ -423,7 +406,6 @@ static void prefixes_name_the_host(void **state)
 		{ "", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		const char *at;
 		size_t n = rd_log_host(cases[i].line, &at);
@@ -456,7 +438,6 @@ static void causes_are_compared_with_the_host(void **state)
 	struct rd_host host = { .ibdevs = devs, .n_ibdevs = 2 };
 	struct rd_log_here here = { .name = "gpu-a.example.org", .host = &host, .findings = &findings };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		_cleanup_(all_deinit) struct all all = { 0 };
 		const struct rd_log_cause *cause = NULL;
@@ -476,7 +457,6 @@ static void the_next_step_has_the_names_of_the_line(void **state)
 {
 	_cleanup_(all_deinit) struct all all = { 0 };
 
-	(void)state;
 	read_text(&all, "Got completion with error 12, opcode 3 hca mlx5_0");
 	rd_log_join(&all.log, NULL);
 	assert_string_equal(all.log.joins[0].next, "look at mlx5_0");

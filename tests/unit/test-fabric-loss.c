@@ -63,7 +63,6 @@ static int open_port(struct rd_source *source, const char *ibdev, unsigned port,
 
 static uint64_t now_of(struct rd_source *source, int clock)
 {
-	(void)clock;
 	return net_of(source)->fake.now;
 }
 

@@ -33,7 +33,6 @@ static void plug(struct setup *s, unsigned leaf, const char *host, const char *n
 /* The leaf of an adapter, unless a test decides otherwise. */
 static unsigned in_order(unsigned unit, unsigned host, unsigned rail)
 {
-	(void)host;
 	return LEAF(unit, rail);
 }
 
@@ -136,7 +135,6 @@ static void what_is_so_in_the_saved_topology_is_a_note(void **state)
 /* All adapters of a host at one switch. */
 static unsigned by_rack(unsigned unit, unsigned host, unsigned rail)
 {
-	(void)rail;
 	return LEAF(unit, host % RAILS);
 }
 
@@ -149,7 +147,6 @@ static unsigned reversed(unsigned unit, unsigned host, unsigned rail)
 /* Two rails share a switch. */
 static unsigned shared(unsigned unit, unsigned host, unsigned rail)
 {
-	(void)host;
 	return LEAF(unit, rail / 2);
 }
 

@@ -36,37 +36,27 @@ static int text(const char *what, struct rd_bytes *ret)
 
 static int no_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
-	(void)src;
-	(void)ret;
 	return rd_err_set(err, ENOENT, path, "there is none");
 }
 
 static int no_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
 {
-	(void)src;
-	(void)ret;
 	return rd_err_set(err, ENOENT, path, "there is none");
 }
 
 static int ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
 {
-	(void)src;
-	(void)err;
 	return text("ib0 1 0000000000001002 0000000000001002 2 0 1 4 5 100 InfiniBand\n", ret);
 }
 
 static int open_port(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret, struct rd_err *err)
 {
-	(void)ibdev;
-	(void)port;
-	(void)err;
 	*ret = &host_of(src)->fake.mads;
 	return 0;
 }
 
 static uint64_t now(struct rd_source *src, int clock)
 {
-	(void)clock;
 	return host_of(src)->fake.now;
 }
 
@@ -194,8 +184,6 @@ static void keys_of_ports_are_not_recorded(void **state)
 
 static int none(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
 {
-	(void)src;
-	(void)ret;
 	return rd_err_set(err, ENODEV, "libibumad", "no port");
 }
 

@@ -65,7 +65,6 @@ static void read_secret(struct rd_source *source, void *arg)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 
-	(void)arg;
 	rd_read_file(source, in_folder("closed/file"), &bytes, NULL);
 }
 

@@ -179,23 +179,16 @@ static int answer(struct rd_source *src, int protocol, const void *request, size
 
 static int inode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
 {
-	(void)src;
-	(void)ret;
 	return rd_err_set(err, ENOENT, path, "no");
 }
 
 static int read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
-	(void)src;
-	(void)ret;
 	return rd_err_set(err, ENOENT, path, "no");
 }
 
 static int list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
 {
-	(void)src;
-	(void)path;
-	(void)err;
 	*ret = (struct rd_names){ 0 };
 	return 0;
 }

@@ -274,7 +274,6 @@ static int talker_netlink(struct rd_source *src, int protocol, const void *reque
 	struct nlmsghdr head;
 	uint32_t key = 0x13572468, mrn = 7;
 
-	(void)size;
 	talker->asked++;
 	memcpy(&head, request, sizeof(head));
 	if (protocol != NETLINK_RDMA)
@@ -294,8 +293,6 @@ static int talker_netlink(struct rd_source *src, int protocol, const void *reque
 
 static uint64_t talker_now(struct rd_source *src, int clock)
 {
-	(void)src;
-	(void)clock;
 	return 1;
 }
 

@@ -118,8 +118,6 @@ static int host_link(struct rd_source *src, const char *path, char **ret, struct
 
 static uint64_t host_now(struct rd_source *src, int clock)
 {
-	(void)src;
-	(void)clock;
 	return 1;
 }
 
@@ -132,9 +130,6 @@ static int host_netlink(struct rd_source *src, int protocol, const void *request
 	struct ifinfomsg link = { .ifi_index = 2 };
 	uint8_t storage[128] = { AF_INET, 0, 0x12, 0xb7 };
 
-	(void)src;
-	(void)size;
-	(void)err;
 	if (protocol == NETLINK_ROUTE && ((const struct nlmsghdr *)request)->nlmsg_type == RTM_GETLINK) {
 		rd_buf_add(&body, &link, sizeof(link));
 		fake_attr(&body, IFLA_IFALIAS, "alias-of-acme", 14);

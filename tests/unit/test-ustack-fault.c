@@ -202,7 +202,6 @@ const char *dwfl_module_info(Dwfl_Module *mod, void ***userdata, Dwarf_Addr *sta
 
 Dwfl_Module *dwfl_addrmodule(Dwfl *dwfl, Dwarf_Addr addr)
 {
-	(void)addr;
 	return (Dwfl_Module *)dwfl;
 }
 
@@ -257,7 +256,6 @@ bool dwfl_attach_state(Dwfl *dwfl, Elf *elf, pid_t pid, const Dwfl_Thread_Callba
 
 void dwfl_thread_state_register_pc(Dwfl_Thread *thread, Dwarf_Word pc)
 {
-	(void)thread;
 	pcs[0] = pc;
 }
 
