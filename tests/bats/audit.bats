@@ -58,15 +58,13 @@ make_deb() {
 	refused "--duration" --duration 1
 	[ ! -e "$T/written" ]
 	# Without --audit they are not options of trace-errno.
-	run --separate-stderr "$RD" trace-errno --modules /
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" trace-errno --modules /
 	[[ ${stderr_lines[0]} == *"--modules requires --audit"* ]]
 }
 
 @test "a bundle has no kernel to audit" {
 	mkdir "$T/bundle"
-	run --separate-stderr "$RD" --from "$T/bundle" trace-errno --audit
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$T/bundle" trace-errno --audit
 	[ -z "$output" ]
 	[[ ${stderr_lines[0]} == *"--from"* ]]
 }
@@ -118,12 +116,10 @@ make_deb() {
 }
 
 @test "with --json the failure is a document, too" {
-	run --separate-stderr audit --json --modules "$T/none"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr audit --json --modules "$T/none"
 	jq -e --arg path "$T/none" '.schema == "rdmadiag/trace-errno-audit/1" and .source == "live" and .status == 3 and
 		.findings == [] and .errors[0].object == $path and .errors[0].errno == "ENOENT"' <<<"$output"
-	run --separate-stderr audit --json --modules "$T/none" --explain ib_umem_get
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr audit --json --modules "$T/none" --explain ib_umem_get
 	jq -e '.schema == "rdmadiag/trace-errno-audit-explain/1" and .status == 3' <<<"$output"
 }
 
@@ -144,18 +140,15 @@ make_deb() {
 	audit "${KERNEL[@]}" --write-baseline "$T/baseline" | grep -q "^kernel 6\.12\..* functions of .* modules are watched$"
 	jq -e '.schema == "rdmadiag/trace-errno-audit/1" and .complete and .baseline == null and .changes == [] and .errors == [] and
 		(.functions | length > 1000) and any(.modules[]; .module == "mlx5_ib" and .btf)' "$T/baseline"
-	run --separate-stderr audit "${KERNEL[@]}" --baseline "$T/baseline"
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr audit "${KERNEL[@]}" --baseline "$T/baseline"
 	[ -z "$stderr" ]
 	[ "${#lines[@]}" -eq 1 ]
 	[[ $output == "the same: "* ]]
 
-	run --separate-stderr audit "${next[@]}" --baseline "$T/baseline"
-	[ "$status" -eq 2 ]
+	run -2 --separate-stderr audit "${next[@]}" --baseline "$T/baseline"
 	[[ ${lines[0]} == *"can no longer be shown as the origin of an error on kernel 7."*"(baseline: 6.12."* ]]
 	[[ $output == *"[origin-not-watched]"* ]]
-	run --separate-stderr audit "${next[@]}" --baseline "$T/baseline" --json
-	[ "$status" -eq 2 ]
+	run -2 --separate-stderr audit "${next[@]}" --baseline "$T/baseline" --json
 	jq -e '.status == 2 and (.kernel | startswith("7.")) and (.baseline | startswith("6.12.")) and .compared > 1000 and
 		any(.findings[]; .severity == "critical") and
 		([.changes[] | select(.change == "added" or .change == "newly-reached")] | length) == (.added | length) and
@@ -188,8 +181,7 @@ make_deb() {
 	[ -z "$stderr" ]
 	[[ $output == "the same: "* ]]
 	# A package is also a baseline. One that ends too early is neither.
-	run --separate-stderr audit --baseline "$T/kernel.deb" --kernel-package "$T/kernel.deb"
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr audit --baseline "$T/kernel.deb" --kernel-package "$T/kernel.deb"
 	truncate -s -5000000 "$T/kernel.deb"
 	refused "$T/kernel.deb: not a complete Debian or RPM package" --kernel-package "$T/kernel.deb"
 	refused "$T/kernel.deb: not a complete Debian or RPM package" "${KERNEL[@]}" --baseline "$T/kernel.deb"
@@ -198,8 +190,7 @@ make_deb() {
 @test "without the image of the kernel: what is missing is said, and nothing is compared" {
 	kernel 6.12
 	audit "${KERNEL[@]}" --write-baseline "$T/baseline" >/dev/null
-	run --separate-stderr audit "${KERNEL[@]:0:2}" --baseline "$T/baseline"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr audit "${KERNEL[@]:0:2}" --baseline "$T/baseline"
 	[[ $output == "nothing compared: "* ]]
 	[[ ${stderr_lines[0]} == *"(vmlinuz) not found"*BTF* ]]
 	[ "${#stderr_lines[@]}" -le 4 ]
@@ -229,8 +220,7 @@ make_deb() {
 @test "--explain names the calls that lead to a function, and what it was before" {
 	kernel 6.12
 	audit "${KERNEL[@]}" --write-baseline "$T/baseline" >/dev/null
-	run --separate-stderr audit "${KERNEL[@]}" --explain rxe_mr_init_user --baseline "$T/baseline" --baseline "$T/baseline"
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr audit "${KERNEL[@]}" --explain rxe_mr_init_user --baseline "$T/baseline" --baseline "$T/baseline"
 	[ -z "$stderr" ]
 	[ "$(grep -c "^6\.12.* rxe_mr_init_user " <<<"$output")" -eq 3 ]
 	[[ $output == *"called through: ib_device_ops.reg_user_mr -> rxe_reg_user_mr -> rxe_mr_init_user"* ]]
@@ -239,8 +229,7 @@ make_deb() {
 		(.functions[0] | .selected and .path[-1] == "ib_umem_get" and (.via | startswith("ib_device_ops.")))'
 	# One that is not there is not the same as one that is not watched.
 	audit "${KERNEL[@]}" --explain ib_umem_release | grep -q " ib_umem_release .* no "
-	run --separate-stderr audit "${KERNEL[@]}" --explain no_such_function
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr audit "${KERNEL[@]}" --explain no_such_function
 	[[ $output == "no_such_function: no function of this name in the RDMA modules of kernel 6.12."* ]]
 }
 

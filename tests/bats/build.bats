@@ -158,11 +158,9 @@ deps() {
 	mkdir -p "$BATS_TEST_TMPDIR/tests" "$BATS_TEST_TMPDIR/build/tools/bin"
 	cp tests/tool tests/path.sh "$BATS_TEST_TMPDIR/tests"
 	echo x >"$BATS_TEST_TMPDIR/build/tools/bin/no-such-program-here"
-	run --separate-stderr "$BATS_TEST_TMPDIR/tests/tool" no-such-program-here some-package
-	[ "$status" -eq 77 ]
+	run -77 --separate-stderr "$BATS_TEST_TMPDIR/tests/tool" no-such-program-here some-package
 	[ -z "$output" ]
 	chmod +x "$BATS_TEST_TMPDIR/build/tools/bin/no-such-program-here"
-	run "$BATS_TEST_TMPDIR/tests/tool" no-such-program-here some-package
-	[ "$status" -eq 0 ]
+	run -0 "$BATS_TEST_TMPDIR/tests/tool" no-such-program-here some-package
 	[ "$output" = "$BATS_TEST_TMPDIR/build/tools/bin/no-such-program-here" ]
 }

@@ -63,8 +63,7 @@ report() {
 
 # Exit 3 and one line, or a second with a hint.
 refused() {
-	run --separate-stderr "$RD" --from "$1" --json nic-map
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$1" --json nic-map
 	[ -z "$output" ]
 	[[ ${stderr_lines[0]} == "rdmadiag: "* ]]
 	[ "${#stderr_lines[@]}" -le 2 ]
@@ -95,8 +94,7 @@ refused() {
 	report "$T/host" >"$T/live.json"
 	[ "$(jq -r '.nics[0].ibdev' "$T/live.json")" = mlx5_0 ]
 	for suffix in tar tar.gz tgz tar.bz2 tar.zst; do
-		run --separate-stderr "$RD" --from "$T/host" capture "$T/x.$suffix"
-		[ "$status" -eq 0 ]
+		run -0 --separate-stderr "$RD" --from "$T/host" capture "$T/x.$suffix"
 		diff "$T/live.json" <(report "$T/x.$suffix")
 	done
 	mkdir "$T/dir"
@@ -314,11 +312,9 @@ PY
 @test "a capture that cannot be written is an error and leaves nothing" {
 	make_host "$T/host"
 	mkdir "$T/small"
-	run --separate-stderr "$RD" --from "$T/host" capture "$T/none/x.tar"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$T/host" capture "$T/none/x.tar"
 	[[ $stderr == *"/none/x.tar: cannot create a file there: "*"(ENOENT)" ]]
-	run --separate-stderr "$RD" --from "$T/host" capture "$T/x.zip"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$T/host" capture "$T/x.zip"
 	[ "${#stderr_lines[@]}" -eq 2 ]
 	mount -t tmpfs -o size=12k none "$T/small" 2>/dev/null || skip "no small disk to be had"
 	run --separate-stderr "$RD" --from "$T/host" capture "$T/small/x.tar"
@@ -330,8 +326,7 @@ PY
 }
 
 @test "repeated samples hold only what changed" {
-	run "$RD" --json capture -i 0.2 -c 3 "$T/x.tar"
-	[ "$status" -eq 0 ]
+	run -0 "$RD" --json capture -i 0.2 -c 3 "$T/x.tar"
 	[ "$(jq '.bundles[0].samples' <<<"$output")" -eq 3 ]
 	all=$(tar -tf "$T/x.tar" | grep -c '^root/')
 	[ "$(tar -tf "$T/x.tar" | grep -c '^t001/')" -lt "$((all / 2))" ]
@@ -339,12 +334,10 @@ PY
 	# A bundle made of it has them all.
 	run "$RD" --from "$T/x.tar" --json capture --redact "$T/again.tar.zst"
 	[ "$(jq '.bundles[0].samples' <<<"$output")" -eq 3 ]
-	run --separate-stderr "$RD" capture -i 1 "$T/y.tar"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" capture -i 1 "$T/y.tar"
 	for args in "-c 0" "-c x" "-i 0 -c 2" "-i -1 -c 2" "a.tar b.tar"; do
 		# shellcheck disable=SC2086 # words
-		run --separate-stderr "$RD" capture $args
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" capture $args
 		[ -z "$output" ]
 	done
 }
@@ -369,8 +362,7 @@ PY
 	[ "${lines[4]}" = "counter mlx5_0/1 link_downed 5 6" ]
 	[ "${lines[5]}" = "counter mlx5_0/1 port_rcv_data 1000 9999" ]
 	[ "${#lines[@]}" -eq 6 ]
-	run "$RD" diff "$T/a.tar.zst" "$T/a"
-	[ "$status" -eq 0 ]
+	run -0 "$RD" diff "$T/a.tar.zst" "$T/a"
 	[ "${#lines[@]}" -eq 1 ]
 }
 
@@ -381,24 +373,19 @@ PY
 	run "$RD" -n diff "$T/a" "$T/b" -o area,subject,field,before,after,weight
 	[ "${#lines[@]}" -eq 1 ]
 	[[ ${lines[0]} =~ ^device\ +mlx5_0\ +present\ +yes\ +-\ +100$ ]]
-	run --separate-stderr "$RD" diff "$T/a"
-	[ "$status" -eq 3 ]
-	run --separate-stderr "$RD" diff "$T/a" "$T/none"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" diff "$T/a"
+	run -3 --separate-stderr "$RD" diff "$T/a" "$T/none"
 	[[ $stderr == *"/none: cannot open the bundle: "*"(ENOENT)" ]]
-	run --separate-stderr "$RD" nic-map --from ""
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" nic-map --from ""
 	[[ $stderr == "rdmadiag: --from: empty path"* ]]
 }
 
 @test "diff -i compares with this host again" {
 	"$RD" capture "$T/now.tar.zst"
-	run --separate-stderr "$RD" diff "$T/now.tar.zst" live -i 0.1 -c 3 --json
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$RD" diff "$T/now.tar.zst" live -i 0.1 -c 3 --json
 	[ "${#lines[@]}" -eq 3 ]
 	[ "$(jq -r .source <<<"$output" | sort -u)" = live ]
-	run --separate-stderr "$RD" diff "$T/now.tar.zst" "$T/now.tar.zst" -i 1
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" diff "$T/now.tar.zst" "$T/now.tar.zst" -i 1
 	[[ $stderr == *"a bundle does not change"* ]]
 }
 
@@ -412,8 +399,7 @@ PY
 
 @test "a bundle cannot be traced" {
 	make_host "$T/host"
-	run --separate-stderr "$RD" --from "$T/host" trace-errno --list
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$T/host" trace-errno --list
 	[ -z "$output" ]
 	[[ ${stderr_lines[0]} == *"--from and --list are mutually exclusive: it shows what was recorded"* ]]
 	run --separate-stderr "$RD" --from "$T/host" trace-errno
@@ -429,8 +415,7 @@ PY
 	[ "$status" -eq 0 ]
 	[ "${lines[1]}" = '["rxe0","v0","ACTIVE","RoCE v2"]' ]
 	[ "${lines[2]}" = '["rxe1","v1","ACTIVE","RoCE v2"]' ]
-	run "$RD" diff tests/bundles/schema-1-rxe.tar.zst tests/bundles/schema-1-rxe.tar.zst
-	[ "$status" -eq 0 ]
+	run -0 "$RD" diff tests/bundles/schema-1-rxe.tar.zst tests/bundles/schema-1-rxe.tar.zst
 }
 
 @test "a capture replaces no file without --force" {
@@ -438,8 +423,7 @@ PY
 	echo precious >"$T/x.tar"
 	ln -s nowhere "$T/y.tar"
 	for file in x y; do
-		run --separate-stderr "$RD" --from "$T/a" capture "$T/$file.tar"
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" --from "$T/a" capture "$T/$file.tar"
 		[[ $stderr == *"/$file.tar: file exists: not overwritten"*"--force"* ]]
 	done
 	[ "$(cat "$T/x.tar")" = precious ]
@@ -450,8 +434,7 @@ PY
 @test "a limit on the size of files is an error like a full disk" {
 	make_host "$T/a"
 	mkdir "$T/out"
-	run --separate-stderr bash -c 'ulimit -f 1; exec "$0" --from "$1" capture "$2"' "$RD" "$T/a" "$T/out/x.tar"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr bash -c 'ulimit -f 1; exec "$0" --from "$1" capture "$2"' "$RD" "$T/a" "$T/out/x.tar"
 	[[ $stderr == *"/x.tar: cannot write: "*"(EFBIG)" ]]
 	[ -z "$(ls -A "$T/out")" ]
 }
@@ -470,13 +453,11 @@ PY
 	mkfifo "$T/pipe.tar"
 	mkdir "$T/folder.tar"
 	for target in pipe folder; do
-		run --separate-stderr "$RD" --from "$T/a" capture "$T/$target.tar"
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" --from "$T/a" capture "$T/$target.tar"
 		[[ $stderr == *"/$target.tar: not a regular file"* ]]
 	done
 	[ -p "$T/pipe.tar" ]
-	run --separate-stderr "$RD" --from "$T/a" capture ""
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$T/a" capture ""
 	[[ $stderr == *'"": unknown suffix: expected .tar, '* ]]
 }
 
@@ -520,7 +501,6 @@ ready() {
 	run strace -f -qq -o /dev/null -e trace=linkat,renameat2 -e inject=linkat,renameat2:signal=KILL "$RD" --from tests/bundles/half-a.tar.zst capture "$dir/killed.tar.zst"
 	[ "$status" -ne 0 ]
 	# Where the file system has no files without a name (O_TMPFILE), the next run removes it.
-	run "$RD" --from tests/bundles/half-a.tar.zst capture "$dir/whole.tar.zst"
-	[ "$status" -eq 0 ]
+	run -0 "$RD" --from tests/bundles/half-a.tar.zst capture "$dir/whole.tar.zst"
 	[ "$(ls -A "$dir" | sort | tr '\n' ' ')" = ".rdmadiag.config .rdmadiag.tmp-held12 whole.tar.zst " ]
 }

@@ -17,50 +17,43 @@ broken() {
 }
 
 @test "a host on which all is well: one line in the plugin form" {
-	run --separate-stderr "$RD" --from "$HOST" check
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$RD" --from "$HOST" check
 	[ "${#lines[@]}" -eq 1 ]
 	[ -z "$stderr" ]
 	grep -qE "^RDMA OK - 12 of 12 ports active, [0-9]+ rules passed, [0-9]+ unknown \| failed=0;;0;0 warned=0;0;;0 unknown=[0-9]+;;;0 passed=[0-9]+;;;0 ports=12;;;0 active=12;;;0;12$" <<<"$output"
 }
 
 @test "a host on which something is broken: what, in the line; details with -v" {
-	run --separate-stderr broken
-	[ "$status" -eq 2 ]
+	run -2 --separate-stderr broken
 	[ "${#lines[@]}" -eq 1 ]
 	[[ $output == "RDMA CRITICAL - "*"mlx5_0 (0000:15:00.0): PCIe link is narrower"*"x8"*" | failed=1;;0;0 "* ]]
 	# One bar, before the performance data.
 	[ "$(tr -cd '|' <<<"$output")" = "|" ]
 	rm -r "$BATS_TEST_TMPDIR/broken"
-	run --separate-stderr broken -v
-	[ "$status" -eq 2 ]
+	run -2 --separate-stderr broken -v
 	[[ ${lines[1]} == "critical: 0000:15:00.0: PCIe link is narrower"*"; mlx5_0: x8; expected: x16"*"[pcie-link-width]" ]]
 	[[ ${lines[2]} == "  fix: "* ]]
 	[ "$(grep -c '|' <<<"$output")" -eq 1 ]
 }
 
 @test "--observe says the same, and exits 0; the document has what it would be" {
-	run --separate-stderr broken --observe
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr broken --observe
 	[[ $output == "RDMA CRITICAL - "*"mlx5_0 (0000:15:00.0): PCIe link is narrower"* ]]
-	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/broken" check --observe --json
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/broken" check --observe --json
 	jq -e '.status == 0 and .observed_status == 2 and any(.findings[]; .severity == "critical")' <<<"$output"
 }
 
 @test "what a profile ignores is muted, told, and counts for nothing; a rule that is none is an error" {
 	broken >/dev/null || :
 	echo "ignore = pcie-link-width@0000:15:00.0 until 2099-12-31 riser is ordered" >"$BATS_TEST_TMPDIR/profile"
-	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/broken" check --profile "$BATS_TEST_TMPDIR/profile"
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/broken" check --profile "$BATS_TEST_TMPDIR/profile"
 	[[ $output == "RDMA OK - "*", 1 muted | failed=0;;0;0 "* ]]
 	run "$RD" --from "$BATS_TEST_TMPDIR/broken" check --profile "$BATS_TEST_TMPDIR/profile" -v
 	[[ $output == *"muted: 0000:15:00.0: PCIe link is narrower"*"muted until 2099-12-31: riser is ordered"* ]]
 	"$RD" --from "$BATS_TEST_TMPDIR/broken" check --profile "$BATS_TEST_TMPDIR/profile" --json |
 		jq -e '.status == 0 and any(.findings[]; .id == "pcie-link-width" and .muted == "until 2099-12-31: riser is ordered")'
 	sed -i s/pcie-link-width/pcie-link-witdh/ "$BATS_TEST_TMPDIR/profile"
-	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/broken" check --profile "$BATS_TEST_TMPDIR/profile"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/broken" check --profile "$BATS_TEST_TMPDIR/profile"
 	[[ $stderr == *"line 1"*"pcie-link-witdh"* ]]
 }
 
@@ -72,30 +65,25 @@ broken() {
 }
 
 @test "a document and metrics say the same" {
-	run broken --json
-	[ "$status" -eq 2 ]
+	run -2 broken --json
 	jq -e '.schema == "rdmadiag/check/1" and .status == 2 and ([.checks[] | select(.result == "fail")] | length) == 1 and
 		all(.checks[]; has("id", "result", "subject", "observed", "expected", "why", "fix", "advice")) and
 		.findings[0].severity == "critical"' <<<"$output"
-	run "$RD" --from "$HOST" check --openmetrics
-	[ "$status" -eq 0 ]
+	run -0 "$RD" --from "$HOST" check --openmetrics
 	[[ $output == *'rdmadiag_check_results{result="fail"} 0'* ]]
 	[[ $output == *'rdmadiag_check_ports{state="active"} 12'* ]]
 	# A page that says why there is no answer is a page, too.
-	run --separate-stderr "$RD" --from "$HOST" check --profile "$BATS_TEST_TMPDIR/none" --openmetrics
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$HOST" check --profile "$BATS_TEST_TMPDIR/none" --openmetrics
 	[[ ${lines[0]} == "# HELP "* ]]
 	[ "$(tail -1 <<<"$output")" = "# EOF" ]
-	run "$RD" --from "$HOST" --textfile "$BATS_TEST_TMPDIR/x.prom" check
-	[ "$status" -eq 0 ]
+	run -0 "$RD" --from "$HOST" --textfile "$BATS_TEST_TMPDIR/x.prom" check
 	grep -q '^rdmadiag_check_ports{state="all"} 12' "$BATS_TEST_TMPDIR/x.prom"
 }
 
 @test "--since: counters that grew are named, others are not" {
 	python3 tests/bench/counters-tree "$BATS_TEST_TMPDIR/before"
 	cp -r "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
-	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/after" check --since "$BATS_TEST_TMPDIR/before" --json
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/after" check --since "$BATS_TEST_TMPDIR/before" --json
 	jq -e 'any(.checks[]; .id == "counters-moved" and .result == "pass")' <<<"$output"
 	port=$(readlink -f "$BATS_TEST_TMPDIR/after/sys/class/infiniband/mlx5_0")/ports/1/counters
 	for name in symbol_error port_rcv_errors link_downed; do
@@ -110,28 +98,22 @@ broken() {
 
 @test "--profile: a difference is told; a file that is none is refused" {
 	"$RD" --from "$HOST" topo-check --learn >"$BATS_TEST_TMPDIR/profile"
-	run --separate-stderr "$RD" --from "$HOST" check --profile "$BATS_TEST_TMPDIR/profile"
-	[ "$status" -eq 0 ]
-	run --separate-stderr broken --profile "$BATS_TEST_TMPDIR/profile"
-	[ "$status" -eq 2 ]
-	run --separate-stderr "$RD" --from "$HOST" check --profile /etc/passwd
-	[ "$status" -eq 3 ]
+	run -0 --separate-stderr "$RD" --from "$HOST" check --profile "$BATS_TEST_TMPDIR/profile"
+	run -2 --separate-stderr broken --profile "$BATS_TEST_TMPDIR/profile"
+	run -3 --separate-stderr "$RD" --from "$HOST" check --profile /etc/passwd
 }
 
 @test "no RDMA, bad options, a damaged bundle: exit 3, and the line says UNKNOWN" {
 	mkdir -p "$BATS_TEST_TMPDIR/none/sys/class/net" "$BATS_TEST_TMPDIR/none/proc"
-	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/none" check
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/none" check
 	[[ $output == "RDMA UNKNOWN - there is no RDMA stack"* ]]
 	[[ $stderr == *"/sys/class/infiniband"*"try: "* ]]
 	for bad in "--deadline 0" "--deadline x" "--deadline 1e9" "--since" "operand"; do
 		# shellcheck disable=SC2086 # words
-		run --separate-stderr "$RD" --from "$HOST" check $bad
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" --from "$HOST" check $bad
 		[ -n "$stderr" ]
 	done
-	run --separate-stderr "$RD" --from "$HOST" check --since /nowhere
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$HOST" check --since /nowhere
 	[[ $output == "RDMA UNKNOWN - /nowhere: "* ]]
 }
 
@@ -240,13 +222,11 @@ make_shim() {
 
 @test "-i checks again, a line each" {
 	two_samples "$BATS_TEST_TMPDIR/two" /sys/bus/pci/devices/0000:15:00.0/current_link_width 8
-	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/two" check -i 1
-	[ "$status" -eq 2 ]
+	run -2 --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/two" check -i 1
 	[ "${#lines[@]}" -eq 2 ]
 	[[ ${lines[0]} == "RDMA OK - "* ]]
 	[[ ${lines[1]} == "RDMA CRITICAL - "* ]]
-	run --separate-stderr "$RD" check -i 0.1 -c 2 --openmetrics
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" check -i 0.1 -c 2 --openmetrics
 	[ -z "$output" ]
 	# Of this host, whatever it has.
 	run --separate-stderr "$RD" check -i 0.1 -c 2 --json

@@ -85,8 +85,7 @@ looked() {
 		"--record x.txt" "--record $BATS_TEST_TMPDIR" "-i 1 --openmetrics" "-w --json" "-w --record x.csv" \
 		"-i 1 --since x" "--record /nonexistent/x.csv"; do
 		# shellcheck disable=SC2086 # words
-		run --separate-stderr timeout 120 "$RD" counters $bad
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr timeout 120 "$RD" counters $bad
 		[ -z "$output" ]
 		[ "${#stderr_lines[@]}" -le 2 ]
 	done
@@ -138,8 +137,7 @@ looked() {
 
 @test "counters that were chosen are shown when they move" {
 	move mlx5_3 out_of_buffer 3
-	run counters -i 0.3 -c 3 --filter 'out_of_*'
-	[ "$status" -eq 0 ]
+	run -0 counters -i 0.3 -c 3 --filter 'out_of_*'
 	[[ $output == *"mlx5_3 "*"out_of_buffer"* ]]
 	[[ $output != *"mlx5_4 "*"out_of_buffer"* ]]
 }
@@ -172,10 +170,8 @@ looked() {
 	until_true process_ended "$started"
 	wait "$started"
 	grep -qE '^20[0-9-]+ [0-9:.]+ mlx5_7/1 link_downed \+[0-9]+, [0-9]+ in all: reached$' "$BATS_TEST_TMPDIR/out"
-	run counters --until 'symbol_error>0' -i 0.1 -c 3 mlx5_7
-	[ "$status" -eq 1 ]
-	run --separate-stderr counters --until 'no_such_thing>0' -i 0.1
-	[ "$status" -eq 3 ]
+	run -1 counters --until 'symbol_error>0' -i 0.1 -c 3 mlx5_7
+	run -3 --separate-stderr counters --until 'no_such_thing>0' -i 0.1
 	[[ $stderr == *no_such_thing* ]]
 }
 
@@ -220,8 +216,7 @@ PY
 		for other in "$BATS_TEST_TMPDIR"/x.*; do
 			[ "$other" != "$file" ] || continue
 			cp "$other" "$BATS_TEST_TMPDIR/copy.$format"
-			run --separate-stderr counters -i 0.1 -c 1 --record "$BATS_TEST_TMPDIR/copy.$format"
-			[ "$status" -eq 3 ]
+			run -3 --separate-stderr counters -i 0.1 -c 1 --record "$BATS_TEST_TMPDIR/copy.$format"
 			[[ $stderr == *"not a recording in this format: not overwritten"* ]]
 			cmp "$other" "$BATS_TEST_TMPDIR/copy.$format"
 		done
@@ -229,12 +224,10 @@ PY
 	ln -s x.csv "$BATS_TEST_TMPDIR/link.csv"
 	mkfifo "$BATS_TEST_TMPDIR/pipe.csv"
 	before=$(cksum <"$BATS_TEST_TMPDIR/x.csv")
-	run --separate-stderr counters -i 0.1 -c 1 --record "$BATS_TEST_TMPDIR/link.csv"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr counters -i 0.1 -c 1 --record "$BATS_TEST_TMPDIR/link.csv"
 	[[ $stderr == *"/link.csv: is a symbolic link"* ]]
 	[ "$(cksum <"$BATS_TEST_TMPDIR/x.csv")" = "$before" ]
-	run --separate-stderr inside timeout 120 "$RD" counters -i 0.1 -c 1 --record "$BATS_TEST_TMPDIR/pipe.csv"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr inside timeout 120 "$RD" counters -i 0.1 -c 1 --record "$BATS_TEST_TMPDIR/pipe.csv"
 	[[ $stderr == *"/pipe.csv: not a regular file"* ]]
 }
 

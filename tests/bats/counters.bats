@@ -41,8 +41,7 @@ value() { # NAME KEY: of the document on standard input
 }
 
 @test "a table of all counters; what is no number is a dash, what is at its end says so" {
-	run counters --all
-	[ "$status" -eq 0 ]
+	run -0 counters --all
 	[[ $output == *$'\n'IBDEV*PORT*GROUP*NAME*VALUE*UNIT*NOTE* ]]
 	[[ $output == *"link_downed "*"255 times"*"at least"* ]]
 	[[ $output == *"VL15_dropped "*"- packets"*"not a number"* ]]
@@ -52,33 +51,27 @@ value() { # NAME KEY: of the document on standard input
 @test "an error counter at its maximum is a finding, whatever it is compared with; a value that looks like one is none" {
 	local finding="warning: mlx5_0/1: error counters at their maximum: what happens now is not counted; link_downed at least 255"
 
-	run counters
-	[ "$status" -eq 0 ]
+	run -0 counters
 	[[ ${lines[0]} == "$finding "* ]]
 	[[ $output == *"perfquery -C mlx5_0 -P 1 -R"* ]]
-	run counters --fail
-	[ "$status" -eq 1 ]
+	run -1 counters --fail
 	counters --json | jq -e '[.findings[].severity] == ["warning"]'
 	counters --save "$BATS_TEST_TMPDIR/before"
-	run counters --since "$BATS_TEST_TMPDIR/before"
-	[ "$status" -eq 1 ]
+	run -1 counters --since "$BATS_TEST_TMPDIR/before"
 	[[ ${lines[0]} == "$finding "* ]]
 	# One that grew to its maximum in between is named as what it counts.
 	sed -i 's/"value": *255/"value": 250/' "$BATS_TEST_TMPDIR/before"
-	run counters --since "$BATS_TEST_TMPDIR/before"
-	[ "$status" -eq 2 ]
+	run -2 counters --since "$BATS_TEST_TMPDIR/before"
 	[[ ${lines[0]} == "critical: mlx5_0/1: link flaps"*"link_downed at least 5 "* ]]
 	[[ $output != *"at their maximum"* ]]
 
 	# 15, 255, 65535: not the maximum of these.
 	count counters link_downed 254 local_link_integrity_errors 14 port_xmit_data 4294967295
 	count hw_counters out_of_buffer 65535 peer_ifindex 15 local_ack_timeout_err 255
-	run counters --fail
-	[ "$status" -eq 0 ]
+	run -0 counters --fail
 	[[ $output != *"at their maximum"* ]]
 	counters --save "$BATS_TEST_TMPDIR/before"
-	run counters --since "$BATS_TEST_TMPDIR/before" --all
-	[ "$status" -eq 0 ]
+	run -0 counters --since "$BATS_TEST_TMPDIR/before" --all
 	[[ $output != *"saturated"* ]]
 }
 
@@ -104,8 +97,7 @@ value() { # NAME KEY: of the document on standard input
 	[ "$(counters -n mlx5_0/1 | wc -l)" -eq 7 ]
 	[ "$(counters -n --device mlx5_0/1 mlx5_0 | wc -l)" -eq 7 ]
 	[ "$(counters -n mlx5_1 | wc -l)" -eq 0 ]
-	run --separate-stderr counters --group fast
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr counters --group fast
 	[ -z "$output" ]
 	[[ $stderr == *"unknown group 'fast'"* ]]
 }
@@ -114,8 +106,7 @@ value() { # NAME KEY: of the document on standard input
 	counters --save "$BATS_TEST_TMPDIR/before"
 	count counters symbol_error 5 port_rcv_data 1000000
 	count hw_counters out_of_buffer 4 local_ack_timeout_err 9
-	run counters --since "$BATS_TEST_TMPDIR/before" --changed
-	[ "$status" -eq 1 ]
+	run -1 counters --since "$BATS_TEST_TMPDIR/before" --changed
 	[[ $output == *"warning: mlx5_0/1: "*"fix: "* ]]
 	counters --since "$BATS_TEST_TMPDIR/before" --json >"$BATS_TEST_TMPDIR/now" || [ $? -eq 1 ]
 	[ "$(value out_of_buffer delta <"$BATS_TEST_TMPDIR/now")" = 10 ]
@@ -131,8 +122,7 @@ value() { # NAME KEY: of the document on standard input
 @test "nothing moved: exit 0, and what counters cannot tell is said" {
 	count counters link_downed 25 port_xmit_wait 4294967295
 	counters --save "$BATS_TEST_TMPDIR/before"
-	run counters --since "$BATS_TEST_TMPDIR/before" --changed
-	[ "$status" -eq 0 ]
+	run -0 counters --since "$BATS_TEST_TMPDIR/before" --changed
 	[[ ${lines[0]} == "note: all ports: no counter indicates a fault; this does not rule out faults that counters do not show"*DEVX* ]]
 	[[ $output == *"note: mlx5_0/1: saturated counters: they no longer count; port_xmit_wait at least 4294967295 "* ]]
 }
@@ -145,23 +135,19 @@ value() { # NAME KEY: of the document on standard input
 	[ "$(value symbol_error delta_kind <"$BATS_TEST_TMPDIR/now")" = '"at_least"' ]
 
 	echo 0002:c903:0000:0009 >"$HOST/sys/class/infiniband/mlx5_0/node_guid"
-	run counters --since "$BATS_TEST_TMPDIR/before"
-	[ "$status" -eq 1 ]
+	run -1 counters --since "$BATS_TEST_TMPDIR/before"
 	[[ ${lines[0]} == *"different device under this name"* ]]
 
 	mv "$HOST/sys/class/infiniband/mlx5_0" "$HOST/sys/class/infiniband/mlx5_9"
-	run counters --since "$BATS_TEST_TMPDIR/before"
-	[ "$status" -eq 2 ]
+	run -2 counters --since "$BATS_TEST_TMPDIR/before"
 	[[ ${lines[0]} == "critical: mlx5_0/1: device is missing"* ]]
 	mv "$HOST/sys/class/infiniband/mlx5_9" "$BATS_TEST_TMPDIR/away"
-	run counters --since "$BATS_TEST_TMPDIR/before"
-	[ "$status" -eq 2 ]
+	run -2 counters --since "$BATS_TEST_TMPDIR/before"
 	mv "$BATS_TEST_TMPDIR/away" "$HOST/sys/class/infiniband/mlx5_0"
 
 	echo two >"$HOST/proc/sys/kernel/random/boot_id"
 	count counters link_downed 0
-	run counters --since "$BATS_TEST_TMPDIR/before"
-	[ "$status" -eq 3 ]
+	run -3 counters --since "$BATS_TEST_TMPDIR/before"
 	[[ ${lines[0]} == unknown:*"was rebooted"* ]]
 }
 
@@ -171,21 +157,18 @@ value() { # NAME KEY: of the document on standard input
 	counters --since "$BATS_TEST_TMPDIR/then" --json | value symbol_error delta | grep -x 6
 	for bad in '' '{' '{}' '[1]' 'hello' '{"schema":"rdmadiag/counters/1","counters":[{}]}'; do
 		printf '%s' "$bad" >"$BATS_TEST_TMPDIR/bad"
-		run --separate-stderr counters --since "$BATS_TEST_TMPDIR/bad"
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr counters --since "$BATS_TEST_TMPDIR/bad"
 		[ -z "$output" ]
 		[ "${#stderr_lines[@]}" -le 2 ]
 	done
-	run --separate-stderr counters --since /nowhere/at/all
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr counters --since /nowhere/at/all
 	[[ $stderr == *"/nowhere/at/all"*ENOENT* ]]
 }
 
 @test "a sample that was cut off says so, and how to make one" {
 	counters --save "$BATS_TEST_TMPDIR/before"
 	head -c 300 "$BATS_TEST_TMPDIR/before" >"$BATS_TEST_TMPDIR/cut"
-	run --separate-stderr counters --since "$BATS_TEST_TMPDIR/cut"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr counters --since "$BATS_TEST_TMPDIR/cut"
 	[[ ${stderr_lines[0]} == *"/cut: truncated sample"* ]]
 	[[ ${stderr_lines[1]} == *"counters --save"* ]]
 }
@@ -193,45 +176,36 @@ value() { # NAME KEY: of the document on standard input
 @test "--thresholds: 0, 1, 2, and 3 for a table that is no good" {
 	local limits=$BATS_TEST_TMPDIR/limits
 	echo 'symbol_error value 3 critical x' >"$limits"
-	run counters --thresholds "$limits"
-	[ "$status" -eq 0 ]
+	run -0 counters --thresholds "$limits"
 	echo 'symbol_error value 2 warning look at the cable' >"$limits"
-	run counters --thresholds "$limits"
-	[ "$status" -eq 1 ]
+	run -1 counters --thresholds "$limits"
 	[[ ${lines[0]} == *"mlx5_0/1 symbol_error: above its limit; value 3; expected: at most 2 [threshold]" ]]
 	[[ ${lines[1]} == *"look at the cable" ]]
 	echo 'symbol_error value 2 critical x' >>"$limits"
-	run counters --thresholds "$limits"
-	[ "$status" -eq 2 ]
+	run -2 counters --thresholds "$limits"
 	echo '# nothing yet' >"$limits"
-	run counters --thresholds "$limits"
-	[ "$status" -eq 3 ]
+	run -3 counters --thresholds "$limits"
 	[[ $output == *"file has no limits"* ]]
 	# What has a limit and cannot be read is no pass; what the device does not count is another matter.
 	echo 'VL15_dropped value 0 critical x' >"$limits"
-	run counters --thresholds "$limits"
-	[ "$status" -eq 0 ]
+	run -0 counters --thresholds "$limits"
 	mkdir "$PORT/counters/port_rcv_errors"
 	echo 'port_rcv_errors value 0 critical x' >"$limits"
-	run counters --thresholds "$limits"
-	[ "$status" -eq 3 ]
+	run -3 counters --thresholds "$limits"
 	[[ ${lines[0]} == "unknown: mlx5_0/1 port_rcv_errors: limit not checked: counter not readable"* ]]
 	rmdir "$PORT/counters/port_rcv_errors"
 	echo 'symbol_error delta 2 critical x' >"$limits"
-	run --separate-stderr counters --thresholds "$limits"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr counters --thresholds "$limits"
 	[[ $stderr == *"require an earlier sample"* ]]
 	echo 'symbol_error delta two critical x' >"$limits"
-	run --separate-stderr counters --thresholds "$limits"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr counters --thresholds "$limits"
 	[[ $stderr == *"line 1 is not"* ]]
 }
 
 @test "the thresholds that are shipped are a table" {
 	count counters link_downed 25
 	counters --save "$BATS_TEST_TMPDIR/before"
-	run counters --since "$BATS_TEST_TMPDIR/before" --thresholds thresholds
-	[ "$status" -eq 0 ]
+	run -0 counters --since "$BATS_TEST_TMPDIR/before" --thresholds thresholds
 }
 
 @test "a program that has capabilities of its file takes no table from the environment of who starts it" {
@@ -262,8 +236,7 @@ value() { # NAME KEY: of the document on standard input
 
 @test "a bundle of several samples is compared from its first to its last" {
 	# What a recording source keeps of a folder that changes is tested in unit tests; here its form on disk.
-	run "$RD" --from "$HOST" capture "$BATS_TEST_TMPDIR/one.tar"
-	[ "$status" -eq 0 ]
+	run -0 "$RD" --from "$HOST" capture "$BATS_TEST_TMPDIR/one.tar"
 	run diff <("$RD" --from "$BATS_TEST_TMPDIR/one.tar" counters --json | jq 'del(.source, .read_at, .time, .monotonic_seconds, .ports)') \
 		<(counters --json | jq 'del(.source, .read_at, .time, .monotonic_seconds, .ports)')
 	[ "$status" -eq 0 ]
@@ -287,13 +260,11 @@ value() { # NAME KEY: of the document on standard input
 }
 
 @test "--explain: name, pattern, unknown name" {
-	run "$RD" counters --explain local_ack_timeout_err
-	[ "$status" -eq 0 ]
+	run -0 "$RD" counters --explain local_ack_timeout_err
 	[[ $output == *"32 bits, wraps at 4294967295; cause"* ]]
 	run "$RD" counters --explain 'link*'
 	[[ $output == *"Saturates at 255"* ]]
-	run --separate-stderr "$RD" counters --explain nonsense
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" counters --explain nonsense
 	[ -z "$output" ]
 }
 
@@ -314,36 +285,29 @@ value() { # NAME KEY: of the document on standard input
 @test "no RDMA: exit 3, what to do; the document is printed all the same" {
 	rm -r "$HOST/sys/class/infiniband"
 	mkdir -p "$HOST/sys/class"
-	run --separate-stderr counters
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr counters
 	[ -z "$output" ]
 	[ "${#stderr_lines[@]}" -eq 2 ]
-	run --separate-stderr counters --json
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr counters --json
 	jq -e '.status == 3 and (.errors | length) == 1' <<<"$output"
 }
 
 @test "a pipe that closes and a full disk" {
 	run bash -c "'$RD' --from '$HOST' counters | head -1; echo \${PIPESTATUS[0]}"
 	[ "${lines[1]}" -eq 0 ]
-	run --separate-stderr bash -c "'$RD' --from '$HOST' counters >/dev/full"
-	[ "$status" -eq 3 ]
-	run --separate-stderr counters --save /nowhere/file
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr bash -c "'$RD' --from '$HOST' counters >/dev/full"
+	run -3 --separate-stderr counters --save /nowhere/file
 	[[ $stderr == *"/nowhere/"*ENOENT* ]]
 }
 
 @test "a port that is not there is an error, not an empty table" {
-	run --separate-stderr counters nosuch
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr counters nosuch
 	[ -z "$output" ]
 	[[ $stderr == *"nosuch: no such RDMA device"*ENODEV*nic-map* ]]
 	for none in "" mlx5_0, mlx5_0/1x; do
-		run counters "$none"
-		[ "$status" -eq 3 ]
+		run -3 counters "$none"
 	done
-	run counters -i 1 -c 1 mlx5_0 mlx5_0:2
-	[ "$status" -eq 3 ]
+	run -3 counters -i 1 -c 1 mlx5_0 mlx5_0:2
 	# One that has gone since is an answer.
 	counters --save "$BATS_TEST_TMPDIR/before" mlx5_0:1
 	mv "$HOST/sys/class/infiniband/mlx5_0" "$HOST/sys/class/infiniband/mlx5_1"

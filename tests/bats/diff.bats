@@ -65,20 +65,15 @@ changes() {
 	mkdir -p "$before/sys/class/infiniband/mlx5_0/ports/1/counters"
 	echo 1 >"$before/sys/class/infiniband/mlx5_0/ports/1/counters/link_downed"
 	cp -r "$before" "$other"
-	run "$RD" diff "$before" "$other"
-	[ "$status" -eq 0 ]
+	run -0 "$RD" diff "$before" "$other"
 	mkdir -p "$other/sys/class/net/veth12" "$other/sys/class/net/br-5e"
 	echo up >"$other/sys/class/net/veth12/operstate"
-	run "$RD" diff "$before" "$other" --fail
-	[ "$status" -eq 0 ]
+	run -0 "$RD" diff "$before" "$other" --fail
 	[[ $output == *veth12*present* ]]
 	echo 9 >"$other/sys/class/infiniband/mlx5_0/ports/1/counters/link_downed"
-	run "$RD" diff "$before" "$other"
-	[ "$status" -eq 0 ]
+	run -0 "$RD" diff "$before" "$other"
 	echo "1: DOWN" >"$other/sys/class/infiniband/mlx5_0/ports/1/state"
-	run "$RD" diff "$before" "$other" --json
-	[ "$status" -eq 1 ]
+	run -1 "$RD" diff "$before" "$other" --json
 	[ "$(jq .status <<<"$output")" -eq 1 ]
-	run "$RD" diff "$before" "$BATS_TEST_TMPDIR/none"
-	[ "$status" -eq 3 ]
+	run -3 "$RD" diff "$before" "$BATS_TEST_TMPDIR/none"
 }

@@ -44,8 +44,7 @@ print("\n".join(rules.gaps())); print(len(rules.judged()))'
 
 @test "the first line counts: judged, only listed, unknown" {
 	printf '%s\n' NCCL_IB_TIMEOUT=22 NCCL_DEBUG=INFO NCCL_FOO_BAR=1 PATH=/bin >"$BATS_TEST_TMPDIR/env"
-	run map --env-file "$BATS_TEST_TMPDIR/env"
-	[ "$status" -eq 0 ]
+	run -0 map --env-file "$BATS_TEST_TMPDIR/env"
 	[ "${lines[0]}" = "nic-map: 3 variables (1 judged, 1 only listed, 1 unknown name): no problems found" ]
 	# What nobody looked at is not called right.
 	echo NCCL_DEBUG=INFO >"$BATS_TEST_TMPDIR/env"
@@ -70,8 +69,7 @@ print("\n".join(rules.gaps())); print(len(rules.judged()))'
 	map --env-file "$BATS_TEST_TMPDIR/env" --json | jq -e '[.variables[].value] == ["=mlx5_0", "22"]'
 	# Of a name that is there twice a shell keeps the last.
 	printf 'NCCL_IB_TIMEOUT=1\nNCCL_IB_TIMEOUT=22\n' >"$BATS_TEST_TMPDIR/env"
-	run map --env-file "$BATS_TEST_TMPDIR/env"
-	[ "$status" -eq 0 ]
+	run -0 map --env-file "$BATS_TEST_TMPDIR/env"
 }
 
 @test "a list of 79 KB is quoted once, and 4,000 lines are a matter of seconds of a processor" {
@@ -92,21 +90,16 @@ print("\n".join(rules.gaps())); print(len(rules.judged()))'
 	HOST=$BATS_TEST_TMPDIR/mi300x
 	tests/bundles/silent/silent.py --lay mi300x-thor2 "$HOST"
 	echo NCCL_IB_PCI_RELAXED_ORDERING=0 >"$BATS_TEST_TMPDIR/env"
-	run map --env-file "$BATS_TEST_TMPDIR/env"
-	[ "$status" -eq 0 ]
+	run -0 map --env-file "$BATS_TEST_TMPDIR/env"
 	mkdir -p "$HOST/proc/sys/kernel"
 	echo 1 >"$HOST/proc/sys/kernel/numa_balancing"
-	run map --env-file "$BATS_TEST_TMPDIR/env"
-	[ "$status" -eq 0 ]
+	run -0 map --env-file "$BATS_TEST_TMPDIR/env"
 	echo "Hyper-V UEFI Release v4.1" >"$HOST/sys/class/dmi/id/bios_version"
-	run map --env-file "$BATS_TEST_TMPDIR/env"
-	[ "$status" -eq 1 ]
+	run -1 map --env-file "$BATS_TEST_TMPDIR/env"
 	[[ $output == *"[env-numa-balancing]"*"fix: sysctl -w kernel.numa_balancing=0"* ]]
 	echo 0 >"$HOST/proc/sys/kernel/numa_balancing"
-	run map --env-file "$BATS_TEST_TMPDIR/env"
-	[ "$status" -eq 0 ]
+	run -0 map --env-file "$BATS_TEST_TMPDIR/env"
 	echo 1 >"$HOST/proc/sys/kernel/numa_balancing"
 	echo NCCL_IB_PCI_RELAXED_ORDERING=2 >"$BATS_TEST_TMPDIR/env"
-	run map --env-file "$BATS_TEST_TMPDIR/env"
-	[ "$status" -eq 0 ]
+	run -0 map --env-file "$BATS_TEST_TMPDIR/env"
 }

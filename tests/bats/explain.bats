@@ -14,8 +14,7 @@ host() { # NAME
 }
 
 @test "a line: what it means, then what to do, then its codes and causes" {
-	run --separate-stderr "$RD" explain "$LINE"
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$RD" explain "$LINE"
 	[[ ${lines[0]} == critical:* ]]
 	[[ ${lines[0]} == *"ibdev mlx5_4, "*"peer_gid ::ffff:10.64.4.22, peer 192.0.2.36, status 12, vendor_err 129"* ]]
 	[[ ${lines[1]} == "  next: "* ]]
@@ -36,8 +35,7 @@ host() { # NAME
 @test "values and names: completions, vendor errors, errnos, events, counters, rules" {
 	for word in status=12 vendor_err=129 errno=12 errno=ENOMEM syndrome=0x35e6ec IBV_WC_RNR_RETRY_EXC_ERR RDMA_CM_EVENT_REJECTED \
 		IBV_EVENT_PORT_ERR local_ack_timeout_err acs-redirect; do
-		run --separate-stderr "$RD" explain "$word"
-		[ "$status" -eq 0 ]
+		run -0 --separate-stderr "$RD" explain "$word"
 		[ -n "$output" ]
 	done
 	[ "$("$RD" explain --json status=12 vendor_err=129 | jq '.lines | length')" = 2 ]
@@ -47,8 +45,7 @@ host() { # NAME
 
 @test "an unknown line: exit 3, and what to do; a bare number is ambiguous" {
 	for args in "12" "no such line" "status=250"; do
-		run --separate-stderr "$RD" explain "$args"
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" explain "$args"
 		[ -z "$output" ]
 		[ "${#stderr_lines[@]}" -eq 2 ]
 	done
@@ -58,8 +55,7 @@ host() { # NAME
 @test "files that are not there, are empty, or are directories: exit 3 with their name and errno" {
 	: >"$T/empty"
 	for file in "$T/none" "$T/empty" "$T"; do
-		run --separate-stderr "$RD" explain --log "$file"
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" explain --log "$file"
 		[[ ${stderr_lines[0]} == "rdmadiag: $file: "*"(E"*")" ]]
 	done
 }
@@ -67,17 +63,14 @@ host() { # NAME
 @test "standard input is a bundle or a log, not both" {
 	for args in "--from - explain --log -" "--from - explain" "explain --log - --log -"; do
 		# shellcheck disable=SC2086 # words
-		run --separate-stderr "$RD" $args </dev/null
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" $args </dev/null
 		[[ ${stderr_lines[0]} == *"standard input is either a bundle or a log"* ]]
 	done
 }
 
 @test "--fail maps what lines mean for jobs to the exit status" {
-	run --separate-stderr "$RD" explain "$LINE"
-	[ "$status" -eq 0 ]
-	run --separate-stderr "$RD" explain --fail "$LINE"
-	[ "$status" -eq 2 ]
+	run -0 --separate-stderr "$RD" explain "$LINE"
+	run -2 --separate-stderr "$RD" explain --fail "$LINE"
 	[ "$("$RD" explain --fail --json "$LINE" | jq .status)" = 2 ]
 }
 
@@ -112,13 +105,11 @@ host() { # NAME
 }
 
 @test "a line cannot steer the terminal, and long or binary input ends" {
-	run --separate-stderr "$RD" explain $'\033[2J'"$LINE"
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$RD" explain $'\033[2J'"$LINE"
 	[[ $output != *$'\033'* ]]
 	head -c 3000000 /dev/zero | tr '\0' 'x' >"$T/long"
 	{ cat "$T/long"; printf '\n%s\n' "$LINE"; head -c 100000 /dev/urandom; } >"$T/log"
-	run --separate-stderr "$RD" explain --log "$T/log"
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$RD" explain --log "$T/log"
 	[[ ${lines[0]} == critical:* ]]
 }
 
@@ -139,8 +130,7 @@ host() { # NAME
 		read -r status device vendor <<<"$code"
 		echo "NCCL WARN NET/IB: Got completion from peer 192.0.2.1<5> with status=$status opcode=0 len=0 vendor err $vendor (Send) hca $device"
 	done >"$T/log"
-	run --separate-stderr "$RD" explain --log "$T/log"
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$RD" explain --log "$T/log"
 	[ "$(grep -c '^  status 12 ' <<<"$output")" -eq 2 ]
 	[ "$(grep -c "^  codes and possible causes as of: $T/log:1\$" <<<"$output")" -eq 1 ]
 	[[ $output == *"mlx5-vendor-remote-access"*"What follows from an earlier failure:"*"status 5 "* ]]

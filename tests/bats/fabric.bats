@@ -49,8 +49,7 @@ fabric() {
 		[ -n "$stderr" ]
 		[[ $stderr != *"errno"* ]]
 	done
-	run --separate-stderr "$RD" counters --plan
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" counters --plan
 	[[ $stderr == *"requires --fabric"* ]]
 }
 
@@ -137,8 +136,7 @@ fabric() {
 	printf '%s\n' n00 n11 >"$HOSTS"
 	run --separate-stderr bash -c '"$1" counters --fabric --plan --shards "$2" --topology "$3" | head -1' - "$RD" "$HOSTS" "$PLAN"
 	[ -z "$stderr" ]
-	run --separate-stderr bash -c '"$1" counters --fabric --plan --shards "$2" --topology "$3" >/dev/full' - "$RD" "$HOSTS" "$PLAN"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr bash -c '"$1" counters --fabric --plan --shards "$2" --topology "$3" >/dev/full' - "$RD" "$HOSTS" "$PLAN"
 }
 
 # share FILE HOST SHARE SECONDS PORT[:ERRORS]...: a document of a share of two, as --json prints it.

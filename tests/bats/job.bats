@@ -33,8 +33,7 @@ process() {
 }
 
 @test "a document with the keys of the contract, the worst process in its status" {
-	run "$RD" --from "$H" job --json
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$H" job --json
 	jq -e '.schema == "rdmadiag/job/1" and .status == 2 and [.processes[].pid] == [77, 78]' <<<"$output"
 	jq -e '.processes[0] | .comm == "job77" and .job == "slurm:77.0" and .asked == "rdma" and .verdict == "tcp" and .able == false and
 		.sockets.bytes == 90000009 and .env.NCCL_IB_HCA == "mlx5" and .libraries[0].version == "2.27.3" and .runtime == "Slurm"' <<<"$output"
@@ -44,8 +43,7 @@ process() {
 }
 
 @test "the first line has the process, the carrier, the reason and what to do; nothing of a process controls a terminal" {
-	run "$RD" --from "$H" job 77
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$H" job 77
 	[[ ${lines[0]} == "job77, process 77: tcp: 85 MiB over 1 TCP connection, no connected queue pair; mlx5_0: /dev/infiniband/uverbs0 is missing; fix: "* ]]
 	[[ $output != *$'\e'* ]]
 }
@@ -55,34 +53,26 @@ process() {
 		run "$RD" --from "$H" job $words --json
 		jq -e '[.processes[].pid] == [78]' <<<"$output"
 	done
-	run --separate-stderr "$RD" --from "$H" job --comm nosuch
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$H" job --comm nosuch
 	[[ $stderr == *"no process matches"* ]]
-	run --separate-stderr "$RD" --from "$H" job 99
-	[ "$status" -eq 3 ]
-	run --separate-stderr "$RD" job x
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$H" job 99
+	run -3 --separate-stderr "$RD" job x
 }
 
 @test "without a process: what one would find; a recording without one has the files of its host" {
 	rm -r "$H/job"
-	run "$RD" --from "$H" job --json
-	[ "$status" -eq 3 ]
+	run -3 "$RD" --from "$H" job --json
 	put dev/null ''
-	run "$RD" --from "$H" job --json
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$H" job --json
 	jq -e '.processes[0] | .pid == null and .able == false' <<<"$output"
 }
 
 @test "job -- COMMAND has the status of the command, and its output; the verdict is on standard error" {
-	run --separate-stderr "$RD" job -- sh -c 'echo out; exit 7'
-	[ "$status" -eq 7 ]
+	run -7 --separate-stderr "$RD" job -- sh -c 'echo out; exit 7'
 	[ "$output" = out ]
 	[[ $stderr == "rdmadiag: "* ]]
-	run "$RD" job -- sh -c 'kill -9 $$'
-	[ "$status" -eq 137 ]
-	run --separate-stderr "$RD" job --json -- true
-	[ "$status" -eq 3 ]
+	run -137 "$RD" job -- sh -c 'kill -9 $$'
+	run -3 --separate-stderr "$RD" job --json -- true
 }
 
 @test "qp-state names a process without queue pairs, and where to look" {

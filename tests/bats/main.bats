@@ -25,17 +25,14 @@ page_options() {
 }
 
 @test "alone it prints help and exits 3: a script that has lost its command is not told that all is well" {
-	run --separate-stderr "$RD"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD"
 	[ "$stderr" = $'rdmadiag: no command was given\n  try: rdmadiag --help' ]
 	[[ ${lines[0]} == "Usage: rdmadiag "* ]]
-	run --separate-stderr "$RD" --json
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --json
 }
 
 @test "alone on a terminal it has a question for each command, on one screen" {
-	run script -qec "$RD" /dev/null
-	[ "$status" -eq 0 ]
+	run -0 script -qec "$RD" /dev/null
 	[ "${#lines[@]}" -le 20 ]
 	[ "$(printf '%s\n' "${lines[@]}" | wc -L)" -le 80 ]
 	for name in $(commands); do
@@ -46,8 +43,7 @@ page_options() {
 @test "help goes to standard output, in each of the usual ways" {
 	for args in --help -h help "trace-errno --help" "--json trace-errno -h" "help trace-errno"; do
 		# shellcheck disable=SC2086 # words
-		run --separate-stderr "$RD" $args
-		[ "$status" -eq 0 ]
+		run -0 --separate-stderr "$RD" $args
 		[ -z "$stderr" ]
 		[[ ${lines[0]} == "Usage: rdmadiag "* ]]
 	done
@@ -55,8 +51,7 @@ page_options() {
 }
 
 @test "the version is one line" {
-	run --separate-stderr "$RD" --version
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$RD" --version
 	[ "${#lines[@]}" -eq 1 ]
 	[[ $output =~ ^rdmadiag\ [0-9]+\.[0-9]+ ]]
 	run "$RD" -V
@@ -64,8 +59,7 @@ page_options() {
 }
 
 @test "--version -v: each library that is loaded late, also as notes of the binary, and what is missing without one" {
-	run --separate-stderr "$RD" --version -v
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$RD" --version -v
 	listed=$(printf '%s\n' "${lines[@]:1}" | grep -o '^lib[^ ]*' | sort)
 	[ "$(wc -l <<<"$listed")" -ge 7 ]
 	noted=$(readelf -p .note.dlopen "$RD" | grep -o '"soname":\["[^"]*' | sed 's/.*"//' | sort)
@@ -88,13 +82,11 @@ page_options() {
 }
 
 @test "an unknown command: exit 3, the nearest name, nothing on standard output" {
-	run --separate-stderr "$RD" trace-erno
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" trace-erno
 	[ -z "$output" ]
 	[ "${#stderr_lines[@]}" -eq 2 ]
 	[ "${stderr_lines[1]}" = "  try: rdmadiag trace-errno" ]
-	run --separate-stderr "$RD" entirely-different
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" entirely-different
 	[ "${stderr_lines[1]}" = "  try: rdmadiag --help" ]
 }
 
@@ -105,8 +97,7 @@ page_options() {
 	"$RD" complete -- nic --matr | grep -q "^--matrix"
 	for args in c "help t"; do
 		# shellcheck disable=SC2086 # words
-		run --separate-stderr "$RD" $args
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" $args
 		[ -z "$output" ]
 		[[ ${stderr_lines[0]} == "rdmadiag: ambiguous command '${args#* }': "*check* ]]
 	done
@@ -115,8 +106,7 @@ page_options() {
 @test "-j, -r and -O are --json, --raw and --all-columns" {
 	[ "$("$RD" complete --dump | jq -c '.options')" = "$("$RD" -j complete --dump | jq -c '.options')" ]
 	for letter in j r O; do
-		run --separate-stderr "$RD" topo-check --list -$letter -$letter
-		[ "$status" -eq 0 ]
+		run -0 --separate-stderr "$RD" topo-check --list -$letter -$letter
 	done
 	[ "$("$RD" topo-check --list -r)" = "$("$RD" topo-check --list --raw)" ]
 	all=$("$RD" topo-check --list -O -r | head -1 | wc -w)
@@ -125,15 +115,13 @@ page_options() {
 }
 
 @test "an unknown option: exit 3, the nearest name, nothing on standard output" {
-	run --separate-stderr "$RD" trace-errno --duratoin 5
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" trace-errno --duratoin 5
 	[ -z "$output" ]
 	[ "${stderr_lines[0]}" = "rdmadiag: trace-errno: unknown option '--duratoin'" ]
 	[ "${stderr_lines[1]}" = "  try: --duration" ]
 	for args in --no-such-option "-Z" "--color sometimes" "--columns" "--json=yes" "trace-errno --no-such-option"; do
 		# shellcheck disable=SC2086 # words
-		run --separate-stderr "$RD" $args
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" $args
 		[ -z "$output" ]
 		[ "${#stderr_lines[@]}" -le 2 ]
 	done
@@ -146,8 +134,7 @@ page_options() {
 		"counters --live --interval 1" "qp-state --duration 5" "capture -c 2 a.tar" "capture --redact --fabric" \
 		"diff a.tar" "explain --log a b" "trace-errno" "nic-map --openmetrics" "qp-state --json --openmetrics"; do
 		# shellcheck disable=SC2086 # words
-		run --separate-stderr "$RD" --from /no/such/bundle $args
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" --from /no/such/bundle $args
 		[ -z "$output" ]
 		[[ $stderr != *"/no/such/bundle"* ]] || { echo "$args: $stderr"; return 1; }
 	done
@@ -156,8 +143,7 @@ page_options() {
 }
 
 @test "an argument cannot steer the terminal through an error message" {
-	run --separate-stderr "$RD" $'\033[2J\nfake'
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" $'\033[2J\nfake'
 	[ "${stderr_lines[0]}" = "rdmadiag: unknown command '\\x1b[2J\\x0afake'" ]
 }
 
@@ -174,17 +160,14 @@ sys.exit(p.wait())' "$RD"
 
 @test "a full disk is an error that says so" {
 	[ -c /dev/full ] || skip "no /dev/full"
-	run --separate-stderr bash -c '"$1" --help >/dev/full' - "$RD"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr bash -c '"$1" --help >/dev/full' - "$RD"
 	[[ $stderr == "rdmadiag: standard output: cannot write: "*"(ENOSPC)" ]]
 }
 
 @test "a closed standard output is an error, and no file gets the text instead" {
-	run --separate-stderr bash -c '"$1" complete --dump >&-' - "$RD"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr bash -c '"$1" complete --dump >&-' - "$RD"
 	[[ $stderr == *"(EBADF)" ]]
-	run --separate-stderr bash -c '"$1" --help 2>&- >&- <&-' - "$RD"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr bash -c '"$1" --help 2>&- >&- <&-' - "$RD"
 }
 
 @test "the pages have the options of the tables, and no others" {
@@ -227,8 +210,7 @@ sys.exit(p.wait())' "$RD"
 	"$RD" counters --help | grep -q "rdmadiag counters --fabric --help"
 	"$RD" complete -- counters --save-t | grep -q "^--save-topology"
 	[ "$("$RD" complete -- counters --fabric --chang)" = "" ]
-	run --separate-stderr "$RD" counters -c 2 --port mlx5_0 -i 1 --fabric --plan
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" counters -c 2 --port mlx5_0 -i 1 --fabric --plan
 	[[ ${stderr_lines[0]} == "rdmadiag: counters: --plan requires --shard or --shards"* ]]
 }
 
@@ -289,8 +271,7 @@ sys.exit(p.wait())' "$RD"
 @test "install puts program, pages and completions in place, and uninstall takes all away" {
 	unset DATADIR SYSCONFDIR # those of this build
 	dest=$BATS_TEST_TMPDIR/dest
-	run make -s install DESTDIR="$dest" PREFIX=/usr/local
-	[ "$status" -eq 0 ]
+	run -0 make -s install DESTDIR="$dest" PREFIX=/usr/local
 	"$dest/usr/local/bin/rdmadiag" --version
 	[ -f "$dest/usr/local/share/man/man1/rdmadiag.1" ]
 	[ -f "$dest/usr/local/share/bash-completion/completions/rdmadiag" ]
@@ -303,7 +284,6 @@ sys.exit(p.wait())' "$RD"
 
 @test "installing what is needed does nothing, offline, where all is there" {
 	[ -z "$(scripts/deps.sh -n build test vm)" ] || skip "packages are missing: make test-deps"
-	run env PATH="$PATH" http_proxy=http://127.0.0.1:9 scripts/deps.sh build test vm
-	[ "$status" -eq 0 ]
+	run -0 env PATH="$PATH" http_proxy=http://127.0.0.1:9 scripts/deps.sh build test vm
 	[ -z "$output" ]
 }

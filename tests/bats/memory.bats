@@ -39,8 +39,7 @@ sample() {
 		n=$(count "$@")
 		# Beyond the start, which is the C library's and the loader's.
 		for at in $((n / 4)) $((n / 2)) $((3 * n / 4)); do
-			run --separate-stderr env NO_MEMORY_AT=+"$at" LD_PRELOAD="$SHIM" "$@"
-			[ "$status" -eq 3 ]
+			run -3 --separate-stderr env NO_MEMORY_AT=+"$at" LD_PRELOAD="$SHIM" "$@"
 			[ -n "$stderr" ]
 			[ "${#stderr_lines[@]}" -le 2 ]
 		done

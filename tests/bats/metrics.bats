@@ -26,28 +26,24 @@ need() {
 
 @test "commands without metrics refuse both options" {
 	for option in --openmetrics --textfile=/nonexistent/x.prom; do
-		run --separate-stderr "$RD" diff "$option"
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" diff "$option"
 		[ -z "$output" ]
 		[[ $stderr == *"diff does not export metrics"* ]]
 	done
 }
 
 @test "two formats at a time are refused" {
-	run --separate-stderr "$RD" trace-errno --summary --json --openmetrics
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" trace-errno --summary --json --openmetrics
 	[[ $stderr == *"--openmetrics"*"--json"* ]]
 }
 
 @test "what could not tell is a valid page of both formats, and says 3" {
 	need
 	[ ! -e /sys/class/infiniband ] || skip "this host has RDMA"
-	run --separate-stderr "$RD" trace-errno --summary --duration 1 --openmetrics
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" trace-errno --summary --duration 1 --openmetrics
 	openmetrics_families <<<"$output" | grep -x 'rdmadiag_status gauge 1'
 	grep -x 'rdmadiag_status{command="trace-errno"} 3' <<<"$output"
-	run "$RD" trace-errno --summary --duration 1 --textfile "$BATS_TEST_TMPDIR/x.prom"
-	[ "$status" -eq 3 ]
+	run -3 "$RD" trace-errno --summary --duration 1 --textfile "$BATS_TEST_TMPDIR/x.prom"
 	"$promtool" check metrics <"$BATS_TEST_TMPDIR/x.prom"
 	grep -x 'rdmadiag_status{command="trace-errno"} 3' "$BATS_TEST_TMPDIR/x.prom"
 }
@@ -65,8 +61,7 @@ need() {
 @test "a text file never takes the place of a device or a folder" {
 	ln -s /dev/null "$BATS_TEST_TMPDIR/null.prom"
 	for path in "$BATS_TEST_TMPDIR/null.prom" "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/none/x.prom"; do
-		run --separate-stderr "$RD" trace-errno --summary --textfile "$path"
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" trace-errno --summary --textfile "$path"
 		[[ $stderr == *"$path"* ]]
 	done
 	[ -L "$BATS_TEST_TMPDIR/null.prom" ]

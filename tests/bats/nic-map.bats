@@ -18,8 +18,7 @@ map() {
 }
 
 @test "tables: NICs, accelerators, distances" {
-	run map
-	[ "$status" -eq 0 ]
+	run -0 map
 	[[ ${lines[0]} == IBDEV*PORT*NETDEV*PCI*NUMA*STATE*ROLE ]]
 	[[ $output == *"mlx5_8"*"10.8.0.1"*"storage"* ]]
 	[[ $output == *"GPU"*"VENDOR"*"NVIDIA"* ]]
@@ -39,30 +38,25 @@ map() {
 	map --json | jq -e '. as $d | all(.assignment.nccl[], .assignment.nvshmem[]; . as $c | all(.nics[]; . as $n |
 		any($d.paths[]; .gpu == $c.gpu and .nic == $n and .path == "PIX")))'
 	map --json | jq -e '[.assignment.nccl[].nics[0]] | unique | length == 8'
-	run map --assignment
-	[ "$status" -eq 0 ]
+	run -0 map --assignment
 	[[ $output == *nccl*"neighbour; both are below the switch"* ]]
 }
 
 @test "--path names every bridge; a name that is none is refused" {
-	run map --path GPU0 mlx5_0
-	[ "$status" -eq 0 ]
+	run -0 map --path GPU0 mlx5_0
 	[[ ${lines[0]} == "0000:13:00.0 to 0000:15:00.0: PIX" ]]
 	[ "${#lines[@]}" -eq 7 ]
 	map --path 0 mlx5_4 --json | jq -e '[.bridges[].kind] | map(select(. == "host bridge")) | length == 2'
 	for bad in "9 mlx5_0" "0 mlx5_77" "x mlx5_0"; do
 		# shellcheck disable=SC2086 # two words
-		run --separate-stderr map --path $bad
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr map --path $bad
 		[ -z "$output" ]
 	done
-	run --separate-stderr map --path 0
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr map --path 0
 }
 
 @test "devices: rows and findings of these alone, and nothing is concluded from fewer" {
-	run map --raw -n mlx5_1 --device mlx5_10/1,eth8
-	[ "$status" -eq 0 ]
+	run -0 map --raw -n mlx5_1 --device mlx5_10/1,eth8
 	[ "$(cut -d' ' -f1 <<<"$output" | paste -sd,)" = mlx5_1,mlx5_8,mlx5_10 ]
 	run map --raw -n mlx5_10:1
 	[[ $output == "mlx5_10 "* ]]
@@ -81,15 +75,13 @@ map() {
 	run "$RD" --from "$BATS_TEST_TMPDIR/down" nic-map mlx5_10 --fail
 	[ "$status" -eq 0 ] # what is about an accelerator is not about this device
 	[[ $output != *mlx5_1/1* && $output != *": GPU"* ]]
-	run "$RD" --from "$BATS_TEST_TMPDIR/down" nic-map mlx5_1 --fail
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$BATS_TEST_TMPDIR/down" nic-map mlx5_1 --fail
 }
 
 @test "a device that is none: exit 3, and which; options about the whole host take none" {
 	for bad in mlx5_77 "mlx5_0 mlx5_1/2" "--device mlx5_0,nope" "--device mlx5_0,"; do
 		# shellcheck disable=SC2086 # words
-		run --separate-stderr map $bad
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr map $bad
 		[ -z "$output" ]
 		[[ $stderr == *"no such RDMA device, port, interface or PCI address"*nic-map* ]]
 	done
@@ -109,8 +101,7 @@ map() {
 }
 
 @test "--env can be evaluated, and passes --check-env" {
-	run map --env all
-	[ "$status" -eq 0 ]
+	run -0 map --env all
 	[[ $output == "export NCCL_IB_HCA='=mlx5_0:1,"* ]]
 	(
 		eval "$(map --env all)"
@@ -121,8 +112,7 @@ map() {
 }
 
 @test "--stacks: which NICs, GID and transport for each memory; findings below" {
-	run map --stacks
-	[ "$status" -eq 0 ]
+	run -0 map --stacks
 	[[ ${lines[0]} == STACK*MEMORY*NICS*GIDX*TRANSPORT ]]
 	grep -qE '^mooncake +GPU0-1 +mlx5_0/1,mlx5_1/1 +0 +rc$' <<<"$output" || grep -qE '^mooncake +GPU0 +mlx5_0/1' <<<"$output"
 	grep -qE '^ucx +host ' <<<"$output"
@@ -158,8 +148,7 @@ map() {
 		[ -z "${MC_IB_PORT+set}" ]
 	)
 	for library in mooncake nixl; do
-		run map --env "$library"
-		[ "$status" -eq 0 ]
+		run -0 map --env "$library"
 		# Comments come last, so that even eval without quotes sets all variables.
 		[ -z "$(sed -n '/^#/,$p' <<<"$output" | grep -v '^#')" ]
 	done
@@ -173,12 +162,10 @@ map() {
 @test "--env libfabric names devices, or interfaces where a name begins another" {
 	cp -r "$HOST" "$BATS_TEST_TMPDIR/lf"
 	# mlx5_1 begins mlx5_10, which is for storage; the interfaces have no address, so that they select nothing.
-	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/lf" nic-map --env libfabric
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/lf" nic-map --env libfabric
 	[ -z "$output" ]
 	rm "$BATS_TEST_TMPDIR"/lf/sys/class/infiniband/mlx5_1[01]
-	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/lf" nic-map --env libfabric
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/lf" nic-map --env libfabric
 	[[ ${lines[0]} == "export FI_VERBS_DEVICE_NAME='mlx5_0,mlx5_1,"* ]]
 	[[ $output == *"# "*LIBFABRIC* ]]
 }
@@ -192,8 +179,7 @@ map() {
 	done
 	run "$RD" --from "$efa" nic-map --env libfabric
 	[ "$output" = "export FI_PROVIDER='efa'" ]
-	run --separate-stderr "$RD" --from "$efa" nic-map --env mooncake
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$efa" nic-map --env mooncake
 	"$RD" --from "$efa" nic-map --json | jq -e '.assignment | .ucx[0].transport == "srd" and
 		.nixl_libfabric[0].transport == "efa" and .libfabric[0].transport == "efa"'
 	run "$RD" --from "$efa" nic-map --stacks --fail
@@ -208,8 +194,7 @@ map() {
 		echo Unknown >"$dev/ports/1/link_layer"
 		ln -sfn ../../../../bus/pci/drivers/efa "$(realpath "$dev/device")/driver"
 	done
-	run --separate-stderr "$RD" --from "$efa" nic-map --env nccl
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$efa" nic-map --env nccl
 	[ -z "$output" ]
 	[[ $stderr == *aws-ofi-nccl* ]]
 	[ "${#stderr_lines[@]}" -le 2 ]
@@ -221,34 +206,29 @@ map() {
 	for n in 0 1 2 3 4 5 6 7; do
 		echo "1: DOWN" >"$BATS_TEST_TMPDIR/other/sys/class/infiniband/mlx5_$n/ports/1/state"
 	done
-	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map --env all
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map --env all
 	[ -z "$output" ]
 	[[ ${stderr_lines[0]} == *"mlx5_0/1 and 7 more: no compute port is active"* ]]
-	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map --env all --json
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map --env all --json
 	jq -e '.status == 3 and ([.nics[] | select(.role == "compute")] | length) == 8 and
 		any(.errors[]; .object == "mlx5_0/1 and 7 more")' <<<"$output"
 }
 
 @test "--check-env tells what a file selects, and exits with what it found" {
 	printf 'export NCCL_IB_HCA="mlx5_1"\nOTHER=1\n' >"$BATS_TEST_TMPDIR/env"
-	run map --check-env --env-file "$BATS_TEST_TMPDIR/env"
-	[ "$status" -eq 1 ]
+	run -1 map --check-env --env-file "$BATS_TEST_TMPDIR/env"
 	[[ $output == *"mlx5_1 also matches mlx5_10, mlx5_11"* ]]
 	[[ ${lines[0]} == "nic-map: 1 variable (1 judged, 0 only listed, 0 unknown names): 0 critical, "*" warnings" ]]
 	printf 'NCCL_IB_HCA==mlx5_2\n' >"$BATS_TEST_TMPDIR/env"
 	run map --check-env --env-file "$BATS_TEST_TMPDIR/env" --raw
 	[[ ${lines[0]} == VARIABLE* ]]
 	printf 'NCCL_IB_HCA==^mlx5_1\n' >"$BATS_TEST_TMPDIR/env"
-	run map --check-env --env-file "$BATS_TEST_TMPDIR/env"
-	[ "$status" -eq 2 ]
+	run -2 map --check-env --env-file "$BATS_TEST_TMPDIR/env"
 	# That nothing is set is said, and where.
 	for none in "" "PATH=/bin"; do
 		echo "$none" >"$BATS_TEST_TMPDIR/env"
 		[ -n "$none" ] || : >"$BATS_TEST_TMPDIR/env"
-		run map --check-env --env-file "$BATS_TEST_TMPDIR/env"
-		[ "$status" -eq 0 ]
+		run -0 map --check-env --env-file "$BATS_TEST_TMPDIR/env"
 		[ "${#lines[@]}" -eq 1 ]
 		[[ $output == "nic-map: no variable of NCCL, "*" is set in $BATS_TEST_TMPDIR/env ("* ]]
 		[[ $output != *"no problems found"* ]]
@@ -256,21 +236,17 @@ map() {
 	for other in 'root:x:0:0\n' '\177ELF\0=\n'; do
 		# shellcheck disable=SC2059 # it is a format
 		printf "$other" >"$BATS_TEST_TMPDIR/env"
-		run --separate-stderr map --check-env --env-file "$BATS_TEST_TMPDIR/env"
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr map --check-env --env-file "$BATS_TEST_TMPDIR/env"
 		[[ $stderr == *"/env: contains no NAME=VALUE line"* ]]
 	done
-	run --separate-stderr map --check-env --env-file "$BATS_TEST_TMPDIR/none"
-	[ "$status" -eq 3 ]
-	run --separate-stderr map --check-env --pid 4000000
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr map --check-env --env-file "$BATS_TEST_TMPDIR/none"
+	run -3 --separate-stderr map --check-env --pid 4000000
 }
 
 @test "--nccl-xml writes what gives the same distances again" {
 	map --nccl-xml >"$BATS_TEST_TMPDIR/topo.xml"
 	head -n 3 "$BATS_TEST_TMPDIR/topo.xml" | sed '3s/"/ /' >"$BATS_TEST_TMPDIR/broken.xml"
-	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/broken.xml" nic-map
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/broken.xml" nic-map
 	[[ $stderr == "rdmadiag: $BATS_TEST_TMPDIR/broken.xml: line 3: not well-formed (invalid token)"* ]]
 	"$RD" --from "$BATS_TEST_TMPDIR/topo.xml" nic-map --json |
 		jq -r '.paths[] | [.gpu, .nic, .path, .nccl_path] | @tsv' | sort >"$BATS_TEST_TMPDIR/a"
@@ -295,15 +271,13 @@ map() {
 }
 
 @test "--compare names what has fallen off the bus first" {
-	run map --compare "$HOST"
-	[ "$status" -eq 0 ]
+	run -0 map --compare "$HOST"
 	cp -r "$HOST" "$BATS_TEST_TMPDIR/other"
 	rm "$BATS_TEST_TMPDIR/other/sys/bus/pci/devices/0000:13:00.0"
 	echo "1: DOWN" >"$BATS_TEST_TMPDIR/other/sys/class/infiniband/mlx5_4/ports/1/state"
 	echo 28.39.1002 >"$BATS_TEST_TMPDIR/other/sys/class/infiniband/mlx5_7/fw_ver"
 	echo other >"$BATS_TEST_TMPDIR/other/proc/sys/kernel/hostname"
-	run map --compare "$HOST" "$BATS_TEST_TMPDIR/other"
-	[ "$status" -eq 2 ]
+	run -2 map --compare "$HOST" "$BATS_TEST_TMPDIR/other"
 	[[ $(grep -m1 critical: <<<"$output") == *"other GPU 0000:13:00.0"*missing* ]]
 	[[ $output == *"other mlx5_4/1"*DOWN*"expected: ACTIVE, as on 2 of 3 hosts"* ]]
 	[[ $output == *"28.39.1002"* ]]
@@ -318,8 +292,7 @@ map() {
 	cp -r "$HOST" "$BATS_TEST_TMPDIR/slow"
 	echo "200 Gb/sec (4X NDR)" >"$BATS_TEST_TMPDIR/slow/sys/class/infiniband/mlx5_5/ports/1/rate"
 	echo slow >"$BATS_TEST_TMPDIR/slow/proc/sys/kernel/hostname"
-	run map --compare "$HOST" "$BATS_TEST_TMPDIR/slow"
-	[ "$status" -eq 1 ]
+	run -1 map --compare "$HOST" "$BATS_TEST_TMPDIR/slow"
 	mapfile -t warnings < <(grep '^warning:' <<<"$output")
 	[[ ${warnings[0]} == *"slow mlx5_5/1: "*"mlx5_5/1 runs at 200 of 400 Gbit/s; expected: 400, as on 2 of 3 hosts [rail-rate]" ]]
 	[ "${#warnings[@]}" -eq 1 ]
@@ -339,8 +312,7 @@ map() {
 @test "--compare of two kinds of host blames nobody" {
 	tests/bench/nic-map-tree "$BATS_TEST_TMPDIR/small" 4 8 100
 	echo small >"$BATS_TEST_TMPDIR/small/proc/sys/kernel/hostname"
-	run map --compare "$HOST" "$BATS_TEST_TMPDIR/small" "$BATS_TEST_TMPDIR/small"
-	[ "$status" -eq 0 ]
+	run -0 map --compare "$HOST" "$BATS_TEST_TMPDIR/small" "$BATS_TEST_TMPDIR/small"
 	[[ $output != *"critical:"* && $output != *"warning:"* ]]
 	[[ $output == *"Hosts of different kinds"*"4 accelerators, 8 NICs"*"expected: 8 accelerators, 12 NICs, as on 2 of 4 hosts"* ]]
 }
@@ -358,8 +330,7 @@ map() {
 	[ "$(jq -r '.nics[0].state' <<<"$output" | paste -sd,)" = ACTIVE,DOWN ]
 	for once in "--env nccl" --nccl-xml "--compare $HOST"; do
 		# shellcheck disable=SC2086 # words
-		run --separate-stderr map -i 1 $once
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr map -i 1 $once
 		[[ $stderr == *"nic-map: --interval and ${once%% *} are mutually exclusive: "* ]]
 	done
 }
@@ -367,22 +338,18 @@ map() {
 @test "a port that goes down is told; --fail makes it count" {
 	cp -r "$HOST" "$BATS_TEST_TMPDIR/other"
 	echo "1: DOWN" >"$BATS_TEST_TMPDIR/other/sys/class/infiniband/mlx5_0/ports/1/state"
-	run "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map
-	[ "$status" -eq 0 ]
+	run -0 "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map
 	[[ $output == *"critical: mlx5_0/1: Compute port is not active"* ]]
-	run "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map --fail
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map --fail
 }
 
 @test "a host without RDMA: exit 3, one or two lines, accelerators in the document" {
 	cp -r "$HOST" "$BATS_TEST_TMPDIR/bare"
 	rm -r "$BATS_TEST_TMPDIR/bare/sys/class/infiniband"
-	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/bare" nic-map
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/bare" nic-map
 	[ -z "$output" ]
 	[[ ${stderr_lines[0]} == *"no RDMA stack"* ]]
-	run "$RD" --from "$BATS_TEST_TMPDIR/bare" nic-map --json
-	[ "$status" -eq 3 ]
+	run -3 "$RD" --from "$BATS_TEST_TMPDIR/bare" nic-map --json
 	jq -e '.status == 3 and (.gpus | length) == 8 and .nics == [] and (.errors | length) == 1' <<<"$output"
 }
 

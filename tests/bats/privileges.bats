@@ -32,8 +32,7 @@ confined() {
 	cp -r "$HOST" "$BATS_TEST_TMPDIR/closed"
 	chmod -R go= "$BATS_TEST_TMPDIR/closed"
 	chmod 0700 "$BATS_TEST_TMPDIR"
-	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/closed" -v check
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/closed" -v check
 	[[ $output == "RDMA OK - "* ]]
 	[[ $stderr == *"confined: uid 65534, "* ]]
 	[ "$("$RD" --from "$BATS_TEST_TMPDIR/closed" nic-map)" = "$("$RD" --from "$HOST" nic-map)" ]
@@ -46,8 +45,7 @@ confined() {
 	"$RD" --from "$HOST" counters --save saved >/dev/null
 	"$RD" counters --from "$HOST" --since saved >/dev/null
 	"$RD" --from "$HOST" capture one.tar >/dev/null
-	run --separate-stderr "$RD" --from "$HOST" capture one.tar
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$HOST" capture one.tar
 	[[ $stderr == *"one.tar: file exists: not overwritten"* ]]
 	"$RD" --from "$HOST" capture --force one.tar >/dev/null
 	"$RD" --from one.tar capture >/dev/null
@@ -60,20 +58,17 @@ confined() {
 @test "a file for --record: what is in it stays, and none is left empty if there is nothing to record" {
 	cd "$BATS_TEST_TMPDIR"
 	echo nothing >bad
-	run --separate-stderr "$RD" counters --fabric --from bad --record x.csv
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" counters --fabric --from bad --record x.csv
 	[ ! -e x.csv ]
 	: >x.csv
-	run --separate-stderr "$RD" counters --fabric --from bad --record x.csv
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" counters --fabric --from bad --record x.csv
 	[ -e x.csv ]
 }
 
 @test "several bundles in one command" {
 	"$RD" --from "$HOST" capture "$BATS_TEST_TMPDIR/a.tar" >/dev/null
 	"$RD" --from "$HOST" capture "$BATS_TEST_TMPDIR/b.tar.zst" >/dev/null
-	run --separate-stderr "$RD" diff "$BATS_TEST_TMPDIR/a.tar" "$BATS_TEST_TMPDIR/b.tar.zst"
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$RD" diff "$BATS_TEST_TMPDIR/a.tar" "$BATS_TEST_TMPDIR/b.tar.zst"
 	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/a.tar" nic-map --compare "$BATS_TEST_TMPDIR/b.tar.zst" "$HOST"
 	[ "$status" -ne 3 ]
 	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/a.tar" qp-state --join "$BATS_TEST_TMPDIR/b.tar.zst"

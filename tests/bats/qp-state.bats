@@ -19,8 +19,7 @@ qp() {
 }
 
 @test "a table, and a document with the keys of the contract" {
-	run qp
-	[ "$status" -eq 0 ]
+	run -0 qp
 	[[ ${lines[0]} == IBDEV*PORT*LQPN*TYPE*STATE*RQPN*PEER*PID*COMM*JOB* ]]
 	[[ $output == *"GSI"*"ib_core"* ]]
 	[[ $output == *"RC"*"RTS"*"10.9.1.2"*"rping"* ]]
@@ -38,47 +37,38 @@ qp() {
 	[ "$(qp -n --raw -o state --type RC | sort -u)" = RTS ]
 	[ -z "$(qp -n --raw --state '!RTS')" ]
 	[ -z "$(qp -n --raw --job 'slurm:*')" ]
-	run --separate-stderr qp --state RTX
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr qp --state RTX
 	[[ $stderr == *"--state: invalid name 'RTX'"*'RESET, INIT'* ]]
 	[[ $stderr == *"'!RTS' excludes it" ]]
 	[ "$(qp -n --raw -o ibdev "$(qp -n --raw -o ibdev | head -1)" | sort -u)" = "$(qp -n --raw -o ibdev | head -1)" ]
 	for none in mlx5_9 ""; do
-		run --separate-stderr qp "$none"
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr qp "$none"
 		[[ $stderr == *"no such RDMA device"* ]]
 	done
-	run --separate-stderr qp --device mlx5_9
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr qp --device mlx5_9
 	[[ $stderr == *"mlx5_9: "*"no such RDMA device"* ]]
-	run --separate-stderr qp --by colour
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr qp --by colour
 }
 
 @test "a number that no queue pair has is named, and is not an empty table with exit 0" {
-	run --separate-stderr qp --lqpn 999
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr qp --lqpn 999
 	[[ $stderr == *"queue pair 999: not listed on rxe0"* ]]
-	run --separate-stderr qp --json --lqpn 17,999
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr qp --json --lqpn 17,999
 	jq -e '.status == 3 and (.qps | map(.lqpn)) == [17] and
 		(.errors | map(select(.object == "queue pair 999" and .errno == "ENOENT")) | length) == 1' <<<"$output"
 	# What another filter excludes exists.
-	run --separate-stderr qp --lqpn 17 --state ERR
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr qp --lqpn 17 --state ERR
 	[ -z "$stderr" ]
 	run --separate-stderr qp --lqpn 17,999 -i 1 -c 1
 	[[ $stderr == *"queue pair 999: not listed on rxe0"* ]]
 	[[ $output == *" 17 "* ]]
-	run --separate-stderr qp --lqpn 999 -i 1 -c 1
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr qp --lqpn 999 -i 1 -c 1
 	[[ $stderr == *"queue pair 999: not listed on rxe0"* ]]
 	[ -z "$output" ]
 }
 
 @test "groups, and limits of the device" {
-	run qp --by peer
-	[ "$status" -eq 0 ]
+	run -0 qp --by peer
 	[[ $output == *"10.9.1.2"*"ok"* ]]
 	qp --by state --json | jq -e '[.groups[].qps] | add == 3'
 	qp --summary --json | jq -e '(.summary | map(select(.resource == "qp"))[0] | .used == 3 and .listed == 3 and .max > 1000) and
@@ -86,8 +76,7 @@ qp() {
 }
 
 @test "both ends of two hosts are matched, and connected" {
-	run "$RD" qp-state --join "$A" "$B"
-	[ "$status" -eq 0 ]
+	run -0 "$RD" qp-state --join "$A" "$B"
 	[[ ${lines[0]} == "2 pairs of 2 hosts: 2 connected, 0 half-open, "* ]]
 	"$RD" --json qp-state --join "$A" "$B" | jq -e '.schema == "rdmadiag/qp-state-join/1" and .status == 0 and (.pairs | length) == 2 and
 		(.pairs | all(.verdict == "connected" and .a.host == "pair-a" and .b.host == "pair-b" and .a.state == "RTS" and
@@ -96,34 +85,27 @@ qp() {
 }
 
 @test "an end whose peer is gone is half open, by its GID; numbers alone prove nothing" {
-	run "$RD" --json qp-state --join "$HALF_A" "$HALF_B"
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --json qp-state --join "$HALF_A" "$HALF_B"
 	jq -e '[.pairs[] | select(.verdict == "half-open")] | length == 1 and .[0].a.host == "pair-a" and .[0].b == null and
 		(.[0].reason | test("^peer QP [0-9]+ no longer exists on pair-b rxe0; RTS here$"))' <<<"$output"
 	jq -e '.findings | map(.id) | .[0] == "qp-peer-gone" and all(. != "qp-half-open")' <<<"$output"
 	jq -e '.findings[0] | .severity == "critical" and (.observed | test("^peer QP [0-9]+ no longer exists")) and
 		(.advice | test("pair-b"))' <<<"$output"
 	# Of one host alone nothing is known of the other.
-	run "$RD" --json qp-state --join "$HALF_A"
-	[ "$status" -eq 3 ]
+	run -3 "$RD" --json qp-state --join "$HALF_A"
 	jq -e '.pairs | length == 2 and all(.verdict == "peer-not-visible")' <<<"$output"
 }
 
 @test "the same host twice, no bundle, and a damaged one are refused" {
-	run --separate-stderr "$RD" qp-state --join "$A" "$HALF_A"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" qp-state --join "$A" "$HALF_A"
 	[[ $stderr == *"host pair-a is already given by another bundle"* ]]
-	run --separate-stderr "$RD" --from "$A" qp-state --join "$A"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$A" qp-state --join "$A"
 	[[ $stderr == *"host pair-a is already given by another bundle"*"one capture per host"* ]]
-	run --separate-stderr "$RD" qp-state --join
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" qp-state --join
 	head -c 2000 "$A" >"$BATS_TEST_TMPDIR/cut.tar.zst"
-	run --separate-stderr "$RD" qp-state --join "$BATS_TEST_TMPDIR/cut.tar.zst"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" qp-state --join "$BATS_TEST_TMPDIR/cut.tar.zst"
 	[[ $stderr == *cut.tar.zst* ]]
-	run --separate-stderr qp extra
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr qp extra
 }
 
 @test "iWARP and XRC are joined by the addresses of their connections" {
@@ -133,8 +115,7 @@ qp() {
 		"$RD" --json qp-state --join "$T"/$kind-[ab].tar.zst | jq -e '.status == 0 and (.pairs | length) == 1 and
 			(.pairs[0] | .verdict == "connected" and .a.lqpn != .b.lqpn and .reason == "addresses and ports match")'
 		tests/bundles/jobs.py "$T/gone" $kind gone
-		run "$RD" --json qp-state --join "$T"/gone/$kind-[ab].tar.zst
-		[ "$status" -eq 2 ]
+		run -2 "$RD" --json qp-state --join "$T"/gone/$kind-[ab].tar.zst
 		jq -e '.findings[0].id == "qp-peer-gone" and (.pairs | length) == 1 and (.pairs[0] | .verdict == "half-open" and
 			.b == null and (.reason | startswith("peer connection 10.9.1.2:7174 no longer exists on '$kind'-b rxe0")))' <<<"$output"
 	done
@@ -143,8 +124,7 @@ qp() {
 @test "of a large job the table lists what is not connected, and says so; -v and the document list all" {
 	local T=$BATS_TEST_TMPDIR
 	tests/bundles/jobs.py "$T" 12 200
-	run "$RD" qp-state --join "$T"/n*.tar.zst
-	[ "$status" -eq 2 ]
+	run -2 "$RD" qp-state --join "$T"/n*.tar.zst
 	[[ ${lines[0]} == "1200 pairs of 12 hosts: 1198 connected, 2 half-open, "* ]]
 	[ "$(grep -c '^n0000.* half-open ' <<<"$output")" -eq 2 ]
 	[ "$(grep -c '^n0000' <<<"$output")" -eq 2 ]
@@ -162,25 +142,20 @@ qp() {
 		.rnr_timer_seconds == 0.00064 and .rnr_exc_least_seconds == null'
 	for bad in "--timeout 32" "--retry 8" "--timeout x" "--min-rnr-timer -1"; do
 		# shellcheck disable=SC2086 # two words
-		run --separate-stderr "$RD" qp-state --timeouts $bad
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" qp-state --timeouts $bad
 	done
-	run --separate-stderr "$RD" qp-state --timeout 18
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" qp-state --timeout 18
 }
 
 @test "where no timeout is known, the reason is named, and the exit code is 3" {
-	run --separate-stderr qp --timeouts --json
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr qp --timeouts --json
 	jq -e '.status == 3 and .timeouts == [] and (.findings | map(select(.id == "timeouts-unknown" and .severity == "unknown" and
 		(.observed | contains("2 of 2 queue pairs: no recorder saw them connect; the kernel")) and (.observed | contains("queries were not recorded")) and
 		(.advice | contains("qp-state --trace")))) | length) == 1' <<<"$output"
-	run --separate-stderr qp --timeouts
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr qp --timeouts
 	[[ $output == *"[timeouts-unknown]"* ]]
 	# The kernel's own queue pairs have no such timeouts.
-	run --separate-stderr qp --timeouts --type GSI
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr qp --timeouts --type GSI
 	[[ $output != *unknown* ]]
 }
 
@@ -221,8 +196,7 @@ queried() {
 	qp --json | jq -e '.status == 0 and (.findings | map(select(.id == "peer-unknown" and .severity == "note" and
 		.subject == "rxe0 qpn 17 (ibv_rc_pingpong)" and (.observed | startswith("1 of 2 queue pairs: ")))) | length) == 1'
 	qp --json --lqpn 18 | jq -e '[.findings[].id] | index("peer-unknown") == null'
-	run qp --fail
-	[ "$status" -eq 0 ]
+	run -0 qp --fail
 }
 
 @test "flows are spread over links; one flow is on one of them" {
@@ -232,14 +206,12 @@ queried() {
 	qp --entropy 4 --json | jq -e '.flows | length == 2 and
 		(map(select(.lqpn == 17 and .rqpn == 17))[0] | .udp_sport == 49441 and .udp_sport_from == "assumed")'
 	qp --entropy 4 | grep -q '^rxe0 *17 *17 .* 49441 assumed'
-	run --separate-stderr qp --entropy 1
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr qp --entropy 1
 }
 
 @test "a redacted capture lists the same queue pairs" {
 	"$RD" --from "$A" capture --redact "$BATS_TEST_TMPDIR/r.tar"
-	run "$RD" --from "$BATS_TEST_TMPDIR/r.tar" --json qp-state
-	[ "$status" -eq 0 ]
+	run -0 "$RD" --from "$BATS_TEST_TMPDIR/r.tar" --json qp-state
 	[[ $output != *10.9.1.2* ]]
 	[[ $output != *0a09:0102* ]]
 	[ "$(jq -c '[.qps[] | [.ibdev, .lqpn, .rqpn, .state, .comm]]' <<<"$output")" = \
@@ -260,14 +232,11 @@ joined() {
 	"$RD" --from "$B" capture --redact-key "$T/other" "$T/c.tar"
 	[ "$(joined "$T/a.tar" "$T/b.tar")" = "$(joined "$A" "$B")" ]
 	[ "$(joined "$T/a.tar" "$T/b.tar" | jq length)" -eq 2 ]
-	run --separate-stderr "$RD" qp-state --join "$T/a.tar" "$T/c.tar"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" qp-state --join "$T/a.tar" "$T/c.tar"
 	[[ $stderr == *"c.tar: redacted with a different key than $T/a.tar: cannot be joined"*"--redact-key"* ]]
-	run --separate-stderr "$RD" --json --from "$T/c.tar" qp-state --join "$T/b.tar"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --json --from "$T/c.tar" qp-state --join "$T/b.tar"
 	jq -e '.pairs == [] and .status == 3 and (.errors[0].message | contains("different key"))' <<<"$output"
-	run --separate-stderr "$RD" qp-state --join "$A" "$T/b.tar"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" qp-state --join "$A" "$T/b.tar"
 	[[ $stderr == *"b.tar: is redacted, but $A is not: cannot be joined"* ]]
 	# A capture of a redacted bundle has its pseudonyms.
 	"$RD" --from "$T/b.tar" capture "$T/copy.tar"
@@ -299,41 +268,34 @@ joined() {
 	networks '{"244.7":"00000000000000aa","245.1":"00000000000000bb"}' '{"244.7":"00000000000000aa"}'
 	[ "$(joined "$T/a" "$T/b")" = "$(joined "$A" "$B")" ]
 	networks '{"244.7":"00000000000000aa","245.1":"00000000000000bb"}' '{"244.7":"00000000000000cc"}'
-	run --separate-stderr "$RD" qp-state --join "$T/a" "$T/b"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" qp-state --join "$T/a" "$T/b"
 	[[ $stderr == *"$T/b: pseudonym 244.7.0.0/16 is a different network in $T/a: cannot be joined"*"with another key"* ]]
 	networks '{"244.7":"aa"}' '{"244.777":"00000000000000aa"}'
 	for host in a b; do
-		run --separate-stderr "$RD" --from "$T/$host" qp-state
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" --from "$T/$host" qp-state
 		[[ $stderr == *"manifest.json: invalid "* ]]
 	done
 }
 
 @test "a key that is missing or too short is refused before the work" {
-	run --separate-stderr "$RD" --from "$A" capture --redact-key "$BATS_TEST_TMPDIR/none" "$BATS_TEST_TMPDIR/x.tar"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$A" capture --redact-key "$BATS_TEST_TMPDIR/none" "$BATS_TEST_TMPDIR/x.tar"
 	[[ $stderr == *none*"No such file"*"head -c 32 /dev/urandom"* ]]
 	echo short >"$BATS_TEST_TMPDIR/key"
-	run --separate-stderr "$RD" --from "$A" capture --redact-key "$BATS_TEST_TMPDIR/key" "$BATS_TEST_TMPDIR/x.tar"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$A" capture --redact-key "$BATS_TEST_TMPDIR/key" "$BATS_TEST_TMPDIR/x.tar"
 	[[ $stderr == *"at least 16 bytes"* ]]
 	[ ! -e "$BATS_TEST_TMPDIR/x.tar" ]
 }
 
 @test "a host without RDMA is told, in the document, too" {
 	mkdir -p "$BATS_TEST_TMPDIR/bare/sys" "$BATS_TEST_TMPDIR/bare/proc"
-	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/bare" qp-state
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/bare" qp-state
 	[[ $stderr == *"no RDMA stack"* ]]
-	run --separate-stderr "$RD" --json --from "$BATS_TEST_TMPDIR/bare" qp-state
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --json --from "$BATS_TEST_TMPDIR/bare" qp-state
 	jq -e '.qps == [] and .status == 3 and .errors[0].errno == "ENOENT"' <<<"$output"
 }
 
 @test "metrics: every state of every device, and what is in use" {
-	run qp --openmetrics
-	[ "$status" -eq 0 ]
+	run -0 qp --openmetrics
 	[[ $output == *'rdmadiag_qps{ibdev="rxe0",state="RTS"} 3'* ]]
 	[[ $output == *'rdmadiag_qps{ibdev="rxe0",state="ERR"} 0'* ]]
 	[[ $output == *'rdmadiag_rdma_resources{ibdev="rxe0",resource="qp"} 3'* ]]
@@ -343,35 +305,28 @@ joined() {
 
 @test "qp-state: of a list with a device that is not there, nothing is shown as if it were all" {
 	for options in "" --timeouts "--entropy 8" --summary "--by pid"; do
-		run --separate-stderr "$RD" --from "$HALF_A" qp-state $options rxe0 nosuch
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" --from "$HALF_A" qp-state $options rxe0 nosuch
 		[[ $stderr == *"nosuch"* ]]
 	done
 	[ "$("$RD" --json --from "$HALF_A" qp-state rxe0 nosuch | jq '.qps | length')" -eq 0 ]
-	run "$RD" qp-state --timeouts --retry 3 nosuch
-	[ "$status" -eq 3 ]
+	run -3 "$RD" qp-state --timeouts --retry 3 nosuch
 	[[ $output == *"nosuch: "* ]]
 }
 
 @test "--failover: what there is before, and the summary of a watch" {
-	run --separate-stderr qp --failover
-	[ "$status" -eq 1 ]
+	run -1 --separate-stderr qp --failover
 	[[ ${lines[0]} == PID*IBDEV*UNUSABLE*PEERS*BACKUP*LEAST* ]]
 	[[ $output == *"one NIC only [failover-no-backup]"* ]]
-	run --separate-stderr qp --failover --json
-	[ "$status" -eq 1 ]
+	run -1 --separate-stderr qp --failover --json
 	jq -e '.schema == "rdmadiag/qp-state-failover/1" and .status == 1 and (.paths | length == 2 and
 		all(.ibdev == "rxe0" and .backup == null and .unusable == 0)) and ([.paths[].peers] | sort) == [null, 1]' <<<"$output"
 	# Nothing moved, and nothing failed, while it was captured.
-	run --separate-stderr qp --failover --json -i 1
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr qp --failover --json -i 1
 	jq -es 'length == 1 and .[0].schema == "rdmadiag/qp-state-failover-summary/1" and .[0].findings == []' <<<"$output"
-	run --separate-stderr qp --failover --pid 1
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr qp --failover --pid 1
 	[[ $stderr == *"no process has a connected"* ]]
 	for other in --summary "--by pid" --timeouts --fail "-o pid"; do
-		run qp --failover $other
-		[ "$status" -eq 3 ]
+		run -3 qp --failover $other
 		[[ $output == *"mutually exclusive"* ]]
 	done
 }

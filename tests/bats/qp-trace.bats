@@ -44,8 +44,7 @@ looks() {
 	tar --zstd -xf "$HUNG" -C "$dir"
 	rm "$dir/root/dev/kmsg"
 	sed -i 's|\({"ask":"read","path":"/dev/kmsg","at_ns":[0-9]*\)}|\1,"errno":"EPERM"}|' "$dir/manifest.json"
-	run --separate-stderr "$R" --from "$dir" qp-state
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$R" --from "$dir" qp-state
 	[[ $stderr == *"/dev/kmsg: "*"not permitted"* ]]
 	[[ $output == *"cause unknown"* ]]
 	"$R" --from "$dir" --json qp-state 2>&1 | jq -e '.errors | map(select(.object == "/dev/kmsg" and .errno == "EPERM")) | length == 1'
@@ -62,10 +61,8 @@ looks() {
 }
 
 @test "--fail maps the findings of the last look" {
-	run "$R" --from "$HUNG" qp-state -i 1 --fail
-	[ "$status" -eq 2 ]
-	run "$R" --from "$HUNG" qp-state -i 1
-	[ "$status" -eq 0 ]
+	run -2 "$R" --from "$HUNG" qp-state -i 1 --fail
+	run -0 "$R" --from "$HUNG" qp-state -i 1
 }
 
 @test "-c ends before the samples do" {
@@ -97,17 +94,14 @@ looks() {
 		[ "$status" -eq 3 ]
 		[[ "$output" == *"try: "* ]]
 	done
-	run "$R" --from "$HUNG" qp-state --trace
-	[ "$status" -eq 3 ]
+	run -3 "$R" --from "$HUNG" qp-state --trace
 	[[ "$output" == *"records events of this host"* ]]
 }
 
 @test "--live wants a terminal, and no JSON" {
-	run "$R" --from "$HUNG" qp-state --live </dev/null
-	[ "$status" -eq 3 ]
+	run -3 "$R" --from "$HUNG" qp-state --live </dev/null
 	[[ "$output" == *"must be a terminal"* ]]
-	run "$R" --from "$HUNG" --json qp-state --live
-	[ "$status" -eq 3 ]
+	run -3 "$R" --from "$HUNG" --json qp-state --live
 }
 
 @test "--live fits 80x24: states, verdicts, a page about one, groups" {

@@ -25,8 +25,7 @@ load made-up-host
 		made-up:1:2 [0] NCCL INFO NCCL_IB_HCA set to =mlx5_0,mlx5_1,mlx5_2
 		made-up:1:2 [0] NCCL INFO Using network IB
 	END
-	run "$RD" --from "$HOST" nic-map --against "$BATS_TEST_TMPDIR/log"
-	[ "$status" -eq 1 ]
+	run -1 "$RD" --from "$HOST" nic-map --against "$BATS_TEST_TMPDIR/log"
 	[[ ${lines[0]} == "nic-map against "*"log (made-up, NCCL 2.28.3): "*" agree, 2 differ"* ]]
 	[[ $output == *"device  mlx5_2/1"*"not in the list"*differs* ]]
 	[[ $output == *"device  mlx5_12/1"*differs* ]]
@@ -39,15 +38,13 @@ load made-up-host
 @test "--against: sockets on a host with RDMA are critical, with the variable that made it so" {
 	printf 'x:1:2 [0] NCCL INFO NCCL_IB_DISABLE set by environment to 1.\nx:1:2 [0] NCCL INFO Using network Socket\n' \
 		>"$BATS_TEST_TMPDIR/log"
-	run "$RD" --from "$HOST" nic-map --against "$BATS_TEST_TMPDIR/log"
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$HOST" nic-map --against "$BATS_TEST_TMPDIR/log"
 	[[ $output == *"critical: "*"NCCL_IB_DISABLE=1"*"advice: unset NCCL_IB_DISABLE in the job's environment"* ]]
 }
 
 @test "--against: a log of several hosts names them, what is no log is refused" {
 	printf 'a:1:2 [0] NCCL INFO Using network IB\nb:1:2 [0] NCCL INFO Using network IB\n' >"$BATS_TEST_TMPDIR/two"
-	run --separate-stderr "$RD" --from "$HOST" nic-map --against "$BATS_TEST_TMPDIR/two"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$HOST" nic-map --against "$BATS_TEST_TMPDIR/two"
 	[[ ${stderr_lines[0]} == *"2 hosts (a, b)"*made-up* ]]
 	against() {
 		"$RD" --from "$HOST" nic-map --against "$@"
@@ -61,11 +58,9 @@ load made-up-host
 
 @test "--against: a topology file of this host agrees, and one with a NIC less does not" {
 	"$RD" --from "$HOST" nic-map --nccl-xml >"$BATS_TEST_TMPDIR/topo.xml"
-	run "$RD" --from "$HOST" nic-map --against "$BATS_TEST_TMPDIR/topo.xml"
-	[ "$status" -eq 0 ]
+	run -0 "$RD" --from "$HOST" nic-map --against "$BATS_TEST_TMPDIR/topo.xml"
 	grep -v mlx5_3 "$BATS_TEST_TMPDIR/topo.xml" >"$BATS_TEST_TMPDIR/less.xml"
-	run "$RD" --from "$HOST" nic-map --against "$BATS_TEST_TMPDIR/less.xml"
-	[ "$status" -eq 1 ]
+	run -1 "$RD" --from "$HOST" nic-map --against "$BATS_TEST_TMPDIR/less.xml"
 	[[ $output == *mlx5_3*against-not-used* ]]
 }
 
@@ -78,8 +73,7 @@ load made-up-host
 		made-up:3:4 [1] NCCL INFO NET/Socket : Using [0]eth8:192.0.2.1<0>
 		made-up:3:4 [1] NCCL INFO Using network Socket
 	END
-	run "$RD" --from "$HOST" nic-map --against "$BATS_TEST_TMPDIR/log"
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$HOST" nic-map --against "$BATS_TEST_TMPDIR/log"
 	[[ $output == *"Socket in 1 of 2 communicators"* ]]
 	[[ $output == *"[against-tcp]"* ]]
 }

@@ -3,6 +3,8 @@
 # Healthy hosts that nobody here has are called healthy; faults planted in them come out as MATRIX.md says. The whole matrix:
 # tests/bundles/silent/silent.py --matrix build/rdmadiag FOLDER > tests/bundles/silent/MATRIX.md
 
+bats_require_minimum_version 1.5.0
+
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	# Thousands of small files: in memory where there is room for them.
@@ -73,13 +75,11 @@ teardown() {
 		n=$((n + 1))
 		echo "b496:9100:112$n:0000:0000:0000:0000:0000" >"$dev/ports/1/gids/0"
 	done
-	run "${RDMADIAG:-build/rdmadiag}" --from "$WORK/iwarp" check
-	[ "$status" -eq 0 ]
+	run -0 "${RDMADIAG:-build/rdmadiag}" --from "$WORK/iwarp" check
 	[[ $output == "RDMA OK - 2 of 2 ports active"* ]]
 	# The same, called RoCE: it has none of version 2.
 	for dev in "$WORK"/iwarp/sys/class/infiniband/*; do echo "1: CA" >"$dev/node_type"; done
-	run "${RDMADIAG:-build/rdmadiag}" --from "$WORK/iwarp" topo-check --only gid-v2
-	[ "$status" -eq 1 ]
+	run -1 "${RDMADIAG:-build/rdmadiag}" --from "$WORK/iwarp" topo-check --only gid-v2
 }
 
 @test "a limit of the board is a note: a port reached over two functions, the only NIC on one of two sockets" {
@@ -100,15 +100,12 @@ teardown() {
 		[[ ${dev##*/} == mlx5_[01] ]] || { rm -rf "$(readlink -f "$dev/device")" "$dev"; }
 	done
 	find "$WORK/two" -xtype l -delete
-	run "${RDMADIAG:-build/rdmadiag}" --from "$WORK/two" topo-check --only gpu-nic-socket
-	[ "$status" -eq 1 ]
+	run -1 "${RDMADIAG:-build/rdmadiag}" --from "$WORK/two" topo-check --only gpu-nic-socket
 
 	tests/bundles/silent/silent.py --lay hgx-b200 "$WORK/split"
 	echo "800 Gb/sec (4X XDR)" >"$WORK/split/sys/class/infiniband/mlx5_0/ports/1/rate"
-	run "${RDMADIAG:-build/rdmadiag}" --from "$WORK/split" topo-check --only pcie-bandwidth
-	[ "$status" -eq 1 ]
+	run -1 "${RDMADIAG:-build/rdmadiag}" --from "$WORK/split" topo-check --only pcie-bandwidth
 	cp "$WORK/split/sys/class/infiniband/mlx5_0/sys_image_guid" "$WORK/split/sys/class/infiniband/mlx5_1/"
-	run "${RDMADIAG:-build/rdmadiag}" --from "$WORK/split" topo-check --only pcie-bandwidth --severity note
-	[ "$status" -eq 0 ]
+	run -0 "${RDMADIAG:-build/rdmadiag}" --from "$WORK/split" topo-check --only pcie-bandwidth --severity note
 	[[ $output == *"which other functions reach as well"* ]]
 }

@@ -60,12 +60,10 @@ site() {
 @test "values are not judged by a table that cannot be read whole" {
 	counters --save "$BATS_TEST_TMPDIR/before"
 	mkdir -p "$SITE/counters.d/x.conf"
-	run --separate-stderr counters
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr counters
 	[[ $output == *symbol_error* ]]
 	[[ $stderr == *"$SITE/counters.d/x.conf: "*"Is a directory"* ]]
-	run --separate-stderr counters --since "$BATS_TEST_TMPDIR/before"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr counters --since "$BATS_TEST_TMPDIR/before"
 	[ -z "$output" ]
 	[[ $stderr == *"$SITE/counters.d/x.conf: "*"Is a directory"* ]]
 	counters --save "$BATS_TEST_TMPDIR/now"
@@ -74,8 +72,7 @@ site() {
 
 @test "an invalid line is reported with its file, and the rest counts" {
 	site counters.d/x.conf 'made_up' 'symbol_error * cod 64-bit load sum Cod.'
-	run --separate-stderr counters
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr counters
 	[[ $stderr == *"$SITE/counters.d/x.conf: 'made_up': invalid line: expected NAME"* ]]
 	[ "$(meaning symbol_error unit)" = cod ]
 }
@@ -83,12 +80,10 @@ site() {
 @test "a counter that one row of the site gives a topic is evidence of its cause" {
 	counters --save "$BATS_TEST_TMPDIR/before"
 	echo 9 >"$PORT/counters/made_up"
-	run --separate-stderr counters --since "$BATS_TEST_TMPDIR/before"
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr counters --since "$BATS_TEST_TMPDIR/before"
 	[[ $output == *"no counter indicates a fault"* ]]
 	site counters.d/x.conf 'made_up * times 64-bit cause:link-down sum The fish bit the cable.'
-	run --separate-stderr counters --since "$BATS_TEST_TMPDIR/before"
-	[ "$status" -eq 1 ]
+	run -1 --separate-stderr counters --since "$BATS_TEST_TMPDIR/before"
 	[ -z "$stderr" ]
 	[[ $output == *"link went down"*"made_up 2 (confidence high)"* ]]
 	[ "$(meaning made_up role)" = cause ]
@@ -98,14 +93,12 @@ site() {
 	site counters.d/x.conf 'symbol_error * cod saturates:16 cause sum Cod.'
 	counters --save "$BATS_TEST_TMPDIR/before"
 	echo 900 >"$PORT/counters/symbol_error"
-	run --separate-stderr counters --since "$BATS_TEST_TMPDIR/before"
-	[ "$status" -eq 1 ]
+	run -1 --separate-stderr counters --since "$BATS_TEST_TMPDIR/before"
 	[ -z "$stderr" ]
 	[[ $output == *"bad cable or transceiver"*"symbol_error 897"* ]]
 	[ "$(meaning symbol_error unit)" = cod ]
 	site counters.d/x.conf 'symbol_error * cod saturates:16 cause:- sum Cod.'
-	run --separate-stderr counters --since "$BATS_TEST_TMPDIR/before"
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr counters --since "$BATS_TEST_TMPDIR/before"
 	[ -z "$stderr" ]
 	[[ $output == *"no counter indicates a fault"* ]]
 }
@@ -113,8 +106,7 @@ site() {
 @test "a topic that is none is reported with file, line and word, and what is about load is none of a fault" {
 	site counters.d/x.conf 'made_up * fish 64-bit cause:bit-eror sum Fish.' 'symbol_error * cod 64-bit load:drop sum Cod.' \
 		'link_downed * eel 64-bit cause:data-sent/2 sum Eel.' 'VL15_dropped * ray 64-bit load: sum Ray.'
-	run --separate-stderr counters
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr counters
 	[[ $stderr == *"$SITE/counters.d/x.conf: 'made_up * "*": invalid topic 'bit-eror' for role cause"* ]]
 	[[ $stderr == *"$SITE/counters.d/x.conf: 'symbol_error * "*": invalid topic 'drop' for role load"* ]]
 	[[ $stderr == *"$SITE/counters.d/x.conf: 'link_downed * "*": invalid topic 'data-sent/2' for role cause"* ]]
@@ -136,8 +128,7 @@ site() {
 	RD=$BATS_TEST_TMPDIR/rdmadiag
 	[ "$(meaning symbol_error unit)" = symbols ]
 	run counters --save "$BATS_TEST_TMPDIR/before"
-	run counters --since "$BATS_TEST_TMPDIR/before" --thresholds thresholds
-	[ "$status" -eq 0 ]
+	run -0 counters --since "$BATS_TEST_TMPDIR/before" --thresholds thresholds
 }
 
 @test "a limit of the site takes the place of the one that came, and a dash takes it out" {
@@ -161,8 +152,7 @@ site() {
 }
 
 @test "a profile of the site is found by its name" {
-	run --separate-stderr "$RD" --from "$HOST" topo-check --profile gpu
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$HOST" topo-check --profile gpu
 	[[ $stderr == *"gpu: no such file, and no /etc/rdmadiag/profiles.d/gpu.conf"* ]]
 	"$RD" --from "$HOST" topo-check --learn "$BATS_TEST_TMPDIR/gpu"
 	mkdir "$SITE/profiles.d"

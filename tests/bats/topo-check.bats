@@ -19,28 +19,23 @@ break_link() {
 
 @test "what is wrong stands first, with what to do" {
 	break_link
-	run "$RD" --from "$BATS_TEST_TMPDIR/broken" topo-check --only pcie-link-width
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$BATS_TEST_TMPDIR/broken" topo-check --only pcie-link-width
 	[[ ${lines[0]} == "topo-check of made-up: 1 critical, 0 warnings, 0 unknown"* ]]
 	[[ ${lines[1]} == "critical: "*"PCIe link"*"[pcie-link-width]" ]]
 	[[ ${lines[1]} == *"mlx5_0: x8; expected: x16"* && ${lines[2]} == "  fix: lspci -vvs 0000:15:00.0 "* ]]
 	[[ ${lines[3]} == "  advice: reseat the card"* && ${lines[4]} == "  why: "* ]]
-	run topo --only pcie-link-width
-	[ "$status" -eq 0 ]
+	run -0 topo --only pcie-link-width
 }
 
 @test "-i looks again, a line of JSON each, and exits as the last look found" {
 	two_samples "$BATS_TEST_TMPDIR/two" /sys/bus/pci/devices/0000:15:00.0/current_link_width 8
-	run "$RD" --from "$BATS_TEST_TMPDIR/two" topo-check -i 1
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$BATS_TEST_TMPDIR/two" topo-check -i 1
 	[ "$(grep -c '^topo-check of made-up: 0 critical' <<<"$output")" -eq 1 ]
 	[ "$(grep -c '^topo-check of made-up: 1 critical' <<<"$output")" -eq 1 ]
-	run "$RD" --from "$BATS_TEST_TMPDIR/two" topo-check -i 1 --json
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$BATS_TEST_TMPDIR/two" topo-check -i 1 --json
 	[ "$(jq -c .status <<<"$output" | paste -sd,)" = 0,2 ]
 	[ "${#lines[@]}" -eq 2 ]
-	run "$RD" --from "$BATS_TEST_TMPDIR/two" topo-check -c 1
-	[ "$status" -eq 0 ]
+	run -0 "$RD" --from "$BATS_TEST_TMPDIR/two" topo-check -c 1
 	# Of this host, whatever it has.
 	run --separate-stderr "$RD" topo-check -i 0.1 -c 3 --json
 	[ "${#lines[@]}" -eq 3 ]
@@ -48,8 +43,7 @@ break_link() {
 
 @test "a document has the keys of the contract" {
 	break_link
-	run "$RD" --from "$BATS_TEST_TMPDIR/broken" topo-check --json
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$BATS_TEST_TMPDIR/broken" topo-check --json
 	jq -e '.schema == "rdmadiag/topo-check/1" and .status == 2 and
 		all(.checks[]; has("id", "result", "subject", "observed", "expected", "why", "fix", "advice")) and
 		([.checks[] | select(.result == "fail")] | length) == 1 and
@@ -59,8 +53,7 @@ break_link() {
 
 @test "--severity hides and does not count; --skip leaves out" {
 	break_link
-	run "$RD" --from "$BATS_TEST_TMPDIR/broken" topo-check --severity critical
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$BATS_TEST_TMPDIR/broken" topo-check --severity critical
 	[[ $output != *unknown:* ]]
 	run "$RD" --from "$BATS_TEST_TMPDIR/broken" topo-check --skip pcie-link-width --json
 	[ "$status" -ne 2 ]
@@ -81,12 +74,10 @@ break_link() {
 	echo "1: DOWN" >"$broken/sys/class/infiniband/mlx5_3/ports/1/state"
 	"$RD" --from "$broken" topo-check --json | jq -e '[.findings[] | select(.severity == "critical").subject] | contains(["0000:15:00.0", "mlx5_3/1"])'
 	# The link is that of mlx5_0.
-	run "$RD" --from "$broken" topo-check mlx5_0
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$broken" topo-check mlx5_0
 	[[ ${lines[0]} == "topo-check of made-up: 1 critical,"*"; "*" about other devices hidden" ]]
 	[[ $output == *"mlx5_0: x8"* && $output != *"mlx5_3/1"* ]]
-	run "$RD" --from "$broken" topo-check --device mlx5_3/1
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$broken" topo-check --device mlx5_3/1
 	[[ ${lines[0]} == "topo-check of made-up: 1 critical,"* ]]
 	[[ $output == *"mlx5_3/1"* && $output != *"mlx5_0: x8"* ]]
 	# Neither is about another device.
@@ -96,8 +87,7 @@ break_link() {
 		jq -e --argjson status "$status" '.status == $status and all(.findings[]; .subject != "mlx5_3/1" and .subject != "0000:15:00.0") and
 			([.checks[] | select(.result == "fail")] | length) == 0' <<<"$output"
 	done
-	run --separate-stderr topo mlx5_77
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr topo mlx5_77
 	[ -z "$output" ]
 	[[ $stderr == *"mlx5_77: no such RDMA device"*"nic-map"* ]]
 	topo --device mlx5_0,nope --json | jq -e '.status == 3 and .errors[0].object == "nope"'
@@ -106,12 +96,10 @@ break_link() {
 
 @test "rules are listed and explained" {
 	[ "$("$RD" topo-check --list --json | jq -r .schema)" = rdmadiag/topo-check-list/1 ]
-	run "$RD" topo-check --list
-	[ "$status" -eq 0 ]
+	run -0 "$RD" topo-check --list
 	[[ $output == *pcie-link-width* ]]
 	for id in $("$RD" topo-check --list -n --raw -o id); do
-		run "$RD" topo-check --explain "$id"
-		[ "$status" -eq 0 ]
+		run -0 "$RD" topo-check --explain "$id"
 		[[ $output == "$id"*"  why: "*"  reads: "* && ($output == *"  fix: "* || $output == *"  advice: "*) ]]
 	done
 }
@@ -119,13 +107,11 @@ break_link() {
 @test "a host without RDMA: exit 3, one or two lines; also with -v and --json" {
 	cp -r "$HOST" "$BATS_TEST_TMPDIR/bare"
 	rm -r "$BATS_TEST_TMPDIR/bare/sys/class/infiniband"
-	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/bare" topo-check
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/bare" topo-check
 	[ -z "$output" ]
 	[[ ${stderr_lines[0]} == *"no RDMA stack"* ]]
 	[ "${#stderr_lines[@]}" -le 2 ]
-	run "$RD" --from "$BATS_TEST_TMPDIR/bare" topo-check --json
-	[ "$status" -eq 3 ]
+	run -3 "$RD" --from "$BATS_TEST_TMPDIR/bare" topo-check --json
 	jq -e '.status == 3 and any(.errors[]; .object == "/sys/class/infiniband") and (.checks | type) == "array"' <<<"$output"
 }
 
@@ -138,8 +124,7 @@ break_link() {
 
 @test "nowhere to write: exit 3 and a message; a closed pipe: quiet" {
 	[ -e /dev/full ] || skip "no /dev/full"
-	run --separate-stderr bash -c "'$RD' --from '$HOST' topo-check >/dev/full"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr bash -c "'$RD' --from '$HOST' topo-check >/dev/full"
 	run --separate-stderr bash -c "'$RD' --from '$HOST' topo-check -v | head -1"
 	[ "$(grep -v ": confined: " <<<"$stderr")" = "" ]
 }
@@ -157,8 +142,7 @@ break_link() {
 	rm -r "$host/sys/class/infiniband/mlx5_3" "$nic/driver"
 	echo 0x058000 >"$nic/class"
 	echo 0x0218 >"$nic/device"
-	run "$RD" --from "$host" topo-check --only nic-driver
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$host" topo-check --only nic-driver
 	[[ ${lines[1]} == "critical: ${nic##*/}: "*"device ID 0218: the NIC has started without its firmware"* ]]
 	[[ ${lines[2]} == "  fix: mstflint -d ${nic##*/} query" ]]
 
@@ -187,17 +171,14 @@ break_link() {
 @test "a profile: learnt, held against its own host, and against one that lacks something" {
 	cp -r "$HOST" "$BATS_TEST_TMPDIR/other"
 	"$RD" --from "$HOST" topo-check --learn "$BATS_TEST_TMPDIR/profile"
-	run "$RD" --from "$HOST" topo-check --profile "$BATS_TEST_TMPDIR/profile" --only profile-gpu,profile-nic,profile-value
-	[ "$status" -eq 0 ]
+	run -0 "$RD" --from "$HOST" topo-check --profile "$BATS_TEST_TMPDIR/profile" --only profile-gpu,profile-nic,profile-value
 	diff <("$RD" --from "$HOST" topo-check --learn) "$BATS_TEST_TMPDIR/profile"
 	rm "$BATS_TEST_TMPDIR/other/sys/bus/pci/devices/0000:13:00.0"
 	echo 28.39.1 >"$(readlink -f "$BATS_TEST_TMPDIR/other/sys/class/infiniband/mlx5_4")/fw_ver"
-	run "$RD" --from "$BATS_TEST_TMPDIR/other" topo-check --profile "$BATS_TEST_TMPDIR/profile"
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$BATS_TEST_TMPDIR/other" topo-check --profile "$BATS_TEST_TMPDIR/profile"
 	[[ $output == *"[profile-gpu]"*"GPU 0000:13:00.0: missing"* ]]
 	[[ $output == *"nic.mlx5_4.firmware: "*"28.39.1; expected: 28.41.1000"* ]]
-	run "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map --profile "$BATS_TEST_TMPDIR/profile"
-	[ "$status" -eq 2 ]
+	run -2 "$RD" --from "$BATS_TEST_TMPDIR/other" nic-map --profile "$BATS_TEST_TMPDIR/profile"
 	[[ $(grep -m1 "critical:" <<<"$output") == *"critical: GPU 0000:13:00.0 and 1 more: "* ]]
 }
 
@@ -206,20 +187,17 @@ break_link() {
 	topo --learn >"$BATS_TEST_TMPDIR/profile"
 	grep -qx "bridge.0000:11:00.0.link_width = 16" "$BATS_TEST_TMPDIR/profile"
 	# GPUs lower theirs when idle.
-	run grep -E "^(gpu.*|bridge.0000:12:00.0)[.]link_mtps" "$BATS_TEST_TMPDIR/profile"
-	[ "$status" -eq 1 ]
+	run -1 grep -E "^(gpu.*|bridge.0000:12:00.0)[.]link_mtps" "$BATS_TEST_TMPDIR/profile"
 	cp -r "$HOST" "$broken"
 	echo 8 >"$broken/sys/bus/pci/devices/0000:11:00.0/current_link_width"
 	printf '\x1d' | dd of="$broken/sys/bus/pci/devices/0000:12:00.0/config" bs=1 seek=$((0x106)) conv=notrunc status=none
 	printf '\x21' | dd of="$broken/sys/bus/pci/devices/0000:15:00.0/config" bs=1 seek=$((0x49)) conv=notrunc status=none
-	run "$RD" --from "$broken" topo-check --profile "$BATS_TEST_TMPDIR/profile" --only profile-value
-	[ "$status" -eq 1 ]
+	run -1 "$RD" --from "$broken" topo-check --profile "$BATS_TEST_TMPDIR/profile" --only profile-value
 	[[ $output == *"bridge.0000:11:00.0.link_width: 8; expected: 16"* ]]
 	[[ $output == *"bridge.0000:12:00.0.acs_control: 0x001d; expected: 0x0000"* ]]
 	[[ $output == *"nic.mlx5_0.max_read_request_bytes: 512; expected: 4096"* ]]
 	[ "$(grep -c "; expected: " <<<"$output")" -eq 3 ]
-	run "$RD" --from "$broken" nic-map --profile "$BATS_TEST_TMPDIR/profile"
-	[ "$status" -eq 1 ]
+	run -1 "$RD" --from "$broken" nic-map --profile "$BATS_TEST_TMPDIR/profile"
 	[ "$(grep -c "^    .*; expected: " <<<"$output")" -eq 3 ]
 	# Who is not root sees 64 bytes of each function.
 	rm -r "$broken"
@@ -236,15 +214,12 @@ break_link() {
 	echo down >"$other/sys/class/net/ib1/operstate"
 	"$RD" --from "$other" topo-check --learn >"$BATS_TEST_TMPDIR/profile"
 	grep -qx "port.mlx5_0/1.netdev_state = up" "$BATS_TEST_TMPDIR/profile"
-	run grep -E "^port.mlx5_1/1.netdev_(state|mtu_bytes)" "$BATS_TEST_TMPDIR/profile"
-	[ "$status" -eq 1 ]
+	run -1 grep -E "^port.mlx5_1/1.netdev_(state|mtu_bytes)" "$BATS_TEST_TMPDIR/profile"
 	# The one may be up now, the other not down.
-	run topo --profile "$BATS_TEST_TMPDIR/profile" --only profile-value
-	[ "$status" -eq 0 ]
+	run -0 topo --profile "$BATS_TEST_TMPDIR/profile" --only profile-value
 	echo down >"$other/sys/class/net/ib0/operstate"
 	echo 2044 >"$other/sys/class/net/ib0/mtu"
-	run "$RD" --from "$other" topo-check --profile "$BATS_TEST_TMPDIR/profile" --only profile-value
-	[ "$status" -eq 1 ]
+	run -1 "$RD" --from "$other" topo-check --profile "$BATS_TEST_TMPDIR/profile" --only profile-value
 	[[ $output == *"port.mlx5_0/1.netdev_state: down; expected: up"* ]]
 	[[ $output == *"port.mlx5_0/1.netdev_mtu_bytes: 2044; expected: 4092"* ]]
 	rm "$other/sys/class/net/ib0"
@@ -256,21 +231,18 @@ break_link() {
 @test "a profile that is none: exit 3, and which line" {
 	printf 'count.gpus = 8\nnonsense\n' >"$BATS_TEST_TMPDIR/bad"
 	for file in "$BATS_TEST_TMPDIR/bad" "$BATS_TEST_TMPDIR/missing" "$BATS_TEST_TMPDIR"; do
-		run --separate-stderr topo --profile "$file"
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr topo --profile "$file"
 		[ "${#stderr_lines[@]}" -le 2 ]
 	done
 	run topo --profile "$BATS_TEST_TMPDIR/bad"
 	[[ $output == *"line 2"* ]]
 	# What a full disk left of one would let every host pass.
 	: >"$BATS_TEST_TMPDIR/empty"
-	run --separate-stderr topo --profile "$BATS_TEST_TMPDIR/empty"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr topo --profile "$BATS_TEST_TMPDIR/empty"
 	[[ ${stderr_lines[0]} == *"contains no 'key = value' line"* ]]
 }
 
 @test "a rule that the profile requires and that cannot tell: exit 3" {
 	echo "rule.ib-pkey = required" >"$BATS_TEST_TMPDIR/profile"
-	run topo --profile "$BATS_TEST_TMPDIR/profile" --skip link-layer-uniform
-	[ "$status" -eq 3 ]
+	run -3 topo --profile "$BATS_TEST_TMPDIR/profile" --skip link-layer-uniform
 }

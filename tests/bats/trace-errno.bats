@@ -13,8 +13,7 @@ setup() {
 
 # refused ARGUMENT...: bad usage. Exit 3, nothing on standard output, one or two lines that name the first argument.
 refused() {
-	run --separate-stderr "$RD" trace-errno "$@"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" trace-errno "$@"
 	[ -z "$output" ]
 	[ "${#stderr_lines[@]}" -le 2 ]
 	local name=${1%%=*}
@@ -76,8 +75,7 @@ no_rdma() {
 @test "a column that the output does not have: exit 3, and those there are" {
 	for kind in "" --summary --list --status; do
 		# shellcheck disable=SC2086 # none or one
-		run --separate-stderr "$RD" trace-errno $kind -o nonsense
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" trace-errno $kind -o nonsense
 		[ -z "$output" ]
 		[[ ${stderr_lines[0]} == *--columns*nonsense* ]]
 	done
@@ -113,8 +111,7 @@ no_rdma() {
 	no_rdma
 	for kind in "" --summary --list "-- touch $BATS_TEST_TMPDIR/ran"; do
 		# shellcheck disable=SC2086 # words
-		run --separate-stderr "$RD" trace-errno $kind
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" trace-errno $kind
 		[ -z "$output" ]
 		[ "${#stderr_lines[@]}" -le 4 ]
 		[[ $stderr == *"no RDMA module is loaded"* ]]
@@ -126,22 +123,19 @@ no_rdma() {
 	no_rdma
 	for kind in "" --summary; do
 		# shellcheck disable=SC2086 # none or one
-		run --separate-stderr "$RD" trace-errno --json $kind
-		[ "$status" -eq 3 ]
+		run -3 --separate-stderr "$RD" trace-errno --json $kind
 		jq -e '.schema == "rdmadiag/trace-errno-summary/1" and .source == "live" and .status == 3 and
 			(.findings | length) == 0 and .errors[0].errno == "ENODEV"' <<<"$output"
 	done
 	run --separate-stderr "$RD" trace-errno --json
 	[ "${#lines[@]}" -eq 1 ]
-	run --separate-stderr "$RD" --json trace-errno --list
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --json trace-errno --list
 	jq -e '.schema == "rdmadiag/trace-errno-list/1" and .status == 3' <<<"$output"
 }
 
 @test "what follows the command belongs to it" {
 	no_rdma
-	run --separate-stderr "$RD" trace-errno ls --no-such-option-of-ours
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" trace-errno ls --no-such-option-of-ours
 	[[ $stderr == *"no RDMA module is loaded"* ]]
 }
 

@@ -163,8 +163,7 @@ stable() {
 	refused "other.tar: capture writes only one file"
 	run --separate-stderr bash -c "'$RD' capture - >/dev/full"
 	refused "standard output: cannot write"
-	run --separate-stderr bash -c "set -o pipefail; '$RD' capture - | true"
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr bash -c "set -o pipefail; '$RD' capture - | true"
 	[ -z "$stderr" ]
 	command -v script >/dev/null || skip "no script(1), to run on a terminal"
 	run script -qec "'$RD' capture -; echo status=\$?" /dev/null

@@ -130,13 +130,11 @@ bounded() {
 	local topo='<system version="1"><cpu numaid="0"><pci busid="0000:01:00.0" class="0x020700" link_speed="16 GT/s" link_width="16"><nic><net name="%s" dev="0" speed="400000" port="1"/></nic></pci></cpu></system>'
 	# shellcheck disable=SC2059 # the name goes in
 	printf "$topo" $'ib\xc2\x9b31m&#9;x' >"$BATS_TEST_TMPDIR/topo.xml"
-	run "$RD" --from "$BATS_TEST_TMPDIR/topo.xml" nic-map --nccl-xml
-	[ "$status" -eq 0 ]
+	run -0 "$RD" --from "$BATS_TEST_TMPDIR/topo.xml" nic-map --nccl-xml
 	[[ $output == *'name="ib\xc2\x9b31m\x09x"'* ]]
 	# No XML, and said without them.
 	# shellcheck disable=SC2059
 	printf "$topo" $'ib\x1b[31mx' >"$BATS_TEST_TMPDIR/"$'\e[31m.xml'
-	run --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/"$'\e[31m.xml' nic-map --nccl-xml
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from "$BATS_TEST_TMPDIR/"$'\e[31m.xml' nic-map --nccl-xml
 	[[ $stderr == *'\x1b[31m.xml: line 1: not well-formed (invalid token)'* && $stderr != *$'\e'* ]]
 }
