@@ -35,7 +35,7 @@ column() {
 			echo "no rule: $name"
 			return 1
 		}
-	done < <(sed -nE 's/.*TEST\(([a-z0-9_]+)\).*/\1/p' tests/unit/test-stack-*.c)
+	done < <(sed -nE 's/^[A-Z_]*TEST\(([a-z0-9_]+)\).*/\1/p' tests/unit/test-stack-*.c)
 }
 
 @test "the releases in STACKS.md and in the man page are those that nic-map names" {

@@ -3,8 +3,6 @@
 
 #include "unit.h"
 
-#include <stdio.h>
-
 void counter_table_read(struct rd_meanings *ret)
 {
 	static char text[1 << 20];

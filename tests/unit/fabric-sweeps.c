@@ -5,8 +5,6 @@
 #include "fabric-text.h"
 #include "unit.h"
 
-#include <string.h>
-
 #define SECOND UINT64_C(1000000000)
 
 void give_counters(struct setup *s)

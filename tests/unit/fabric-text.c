@@ -2,7 +2,6 @@
 #include "fabric-text.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "collect/fabric/fabric.h"
 #include "unit.h"

@@ -3,8 +3,6 @@
 
 #include "fake-host.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 

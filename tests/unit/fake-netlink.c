@@ -4,10 +4,8 @@
 #include "fake-netlink.h"
 #include "source/bundle/tree.h"
 
-#include <errno.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
-#include <string.h>
 
 static int fake_read(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {

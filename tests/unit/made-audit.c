@@ -6,8 +6,6 @@
 #include "base/memory.h"
 #include "made-audit.h"
 
-#include <string.h>
-
 static void make_calls(struct rd_audit_fn *fn, const char *calls)
 {
 	size_t n;

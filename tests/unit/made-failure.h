@@ -5,9 +5,6 @@
 
 #include "unit.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "diagnose/failure/explain.h"
 
 /* Modules that an origin can be in. */
@@ -62,5 +59,7 @@ void made_assert_not(struct made_failure *m, const char *id);
 	made_assert_cause(m, id, RD_CONFIDENCE_##confidence, (const char *const[]){ __VA_ARGS__, NULL })
 #define ASSERT_UNKNOWN(m, ...) made_assert_unknown(m, (const char *const[]){ __VA_ARGS__, NULL })
 #define ASSERT_NOTHING(m) made_assert_unknown(m, (const char *const[]){ NULL })
+
+#define FAILURE_TEST(name) TEST_ON(name, struct made_failure, m, { 0 }, made_end)
 
 #endif

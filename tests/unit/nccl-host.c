@@ -3,9 +3,6 @@
 
 #include "nccl-host.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/shared/distance.h"
 
 void nccl_start(struct made *m)

@@ -4,8 +4,6 @@
 #include "nicmap-host.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "analyse/nicmap/nicmap.h"
 

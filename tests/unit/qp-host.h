@@ -8,8 +8,6 @@
 #include "analyse/qp/qp-verdict.h"
 #include "base/memory.h"
 
-#include <string.h>
-
 #define S UINT64_C(1000000000)
 
 struct host {
@@ -162,5 +160,7 @@ static inline void host_deinit(struct host *h)
 	h->views.v = v;
 	rd_qp_views_deinit(&h->views);
 }
+
+#define HOST_TEST(name) TEST_ON(name, struct host, h, { 0 }, host_deinit)
 
 #endif

@@ -5,8 +5,6 @@
 
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "model/host/host.h"
@@ -187,6 +185,6 @@ static inline int two_deinit(void **state)
 	return 0;
 }
 
-#define JOIN_TEST(fn) cmocka_unit_test_setup_teardown(fn, two_init, two_deinit)
+#define JOIN_TEST(name) TEST_OF(name, struct two, two, two_init, two_deinit)
 
 #endif

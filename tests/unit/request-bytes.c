@@ -3,8 +3,6 @@
 
 #include "request-bytes.h"
 
-#include <string.h>
-
 static struct rd_fn fns[] = {
 	{ .name = "ib_uverbs_write" },	   { .name = "ib_uverbs_reg_mr" },  { .name = "ib_uverbs_ex_create_qp.isra.0" },
 	{ .name = "ib_uverbs_create_qp" }, { .name = "ib_uverbs_reg_mrs" },

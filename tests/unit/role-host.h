@@ -45,4 +45,6 @@ void role_add_lag(struct rd_host *host, const char *ibdev, const char *bond, con
 void role_assert(struct role_place *at, const char *name, enum rd_role role);
 size_t role_count(const struct role_place *at, enum rd_role role);
 
+#define ROLE_TEST(name) TEST_ON(name, struct role_place, at, { 0 }, role_done)
+
 #endif

@@ -5,8 +5,6 @@
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include <stdio.h>
-#include <string.h>
 
 /* Compiles one module; files it as module, its build-id as the kernel's note. */
 static bool build_module(struct fake_host *host, const char *name, const char *source)

@@ -3,9 +3,6 @@
 
 #include "symmetry-host.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/shared/symmetry.h"
 #include "check-run.h"

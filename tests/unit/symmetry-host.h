@@ -47,4 +47,6 @@ void pattern_wrong(struct pattern *m, const char *rule, enum rd_severity result)
 /* Nothing is wrong by any of them. The host is one of eight again. */
 void pattern_quiet(struct pattern *m);
 
+#define PATTERN_TEST(name) TEST_ON(name, struct pattern, m, pattern_of_eight(), pattern_done)
+
 #endif

@@ -2,9 +2,6 @@
 /* What a run did, held against what is predicted of a host. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/nccl/nccl.h"
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/run/against.h"
@@ -111,10 +108,10 @@ static bool mentions(const char *text, const char *what)
 	return text && strstr(text, what) != NULL;
 }
 
-static void what_was_predicted_agrees(void **state)
-{
-	struct place *at = *state;
+#define PLACE_TEST(name) TEST_OF(name, struct place, at, setup, release)
 
+PLACE_TEST(what_was_predicted_agrees)
+{
 	compare(at, USING RANKS LINE "Channel 00/0 : 0[0] -> 2[0] [send] via NET/IB/0/GDRDMA\n" LINE
 				     "Channel 00/0 : 3[1] -> 1[1] [receive] via NET/IB/1/GDRDMA\n");
 	is(at, "network", "NCCL", RD_VERDICT_SAME);
@@ -127,7 +124,7 @@ static void what_was_predicted_agrees(void **state)
 	assert_int_equal(at->against.findings.n, 0);
 }
 
-static void sockets_are_critical_and_say_why(void **state)
+PLACE_TEST(sockets_are_critical_and_say_why)
 {
 	static const struct {
 		const char *line, *said;
@@ -142,7 +139,6 @@ static void sockets_are_critical_and_say_why(void **state)
 		{ "NET/IB : No IP interface found.\n", "IP interface" },
 		{ "NCCL_IB_DISABLE set by environment to 0.\n", "does not contain the reason" },
 	};
-	struct place *at = *state;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		char text[512];
@@ -163,10 +159,8 @@ static void set_state(struct place *at, const char *ibdev, const char *value)
 	port->state = strdup(value);
 }
 
-static void sockets_without_rdma_are_as_predicted(void **state)
+PLACE_TEST(sockets_without_rdma_are_as_predicted)
 {
-	struct place *at = *state;
-
 	set_state(at, "mlx5_0", "DOWN");
 	set_state(at, "mlx5_1", "DOWN");
 	compare(at, LINE "NET/IB : No device found.\n" LINE "Using network Socket\n");
@@ -177,10 +171,9 @@ static void sockets_without_rdma_are_as_predicted(void **state)
 	assert_non_null(finding(at, "against-down"));
 }
 
-static void devices_that_the_run_did_not_have(void **state)
+PLACE_TEST(devices_that_the_run_did_not_have)
 {
 	static const char one[] = LINE "NET/IB : Using [0]mlx5_0:1/IB ; OOB eth0:192.0.2.1<0>\n";
-	struct place *at = *state;
 	char text[512];
 
 	compare(at, one);
@@ -207,10 +200,8 @@ static void devices_that_the_run_did_not_have(void **state)
 	is(at, "device", "mlx5_1/1", RD_VERDICT_UNKNOWN);
 }
 
-static void devices_that_are_down_gone_or_changed(void **state)
+PLACE_TEST(devices_that_are_down_gone_or_changed)
 {
-	struct place *at = *state;
-
 	set_state(at, "mlx5_1", "DOWN");
 	compare(at, LINE "NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/IB [2]mlx5_9:1/IB ; OOB eth0:192.0.2.1<0>\n");
 	is(at, "device", "mlx5_1/1", RD_VERDICT_DIFFERS);
@@ -220,10 +211,9 @@ static void devices_that_are_down_gone_or_changed(void **state)
 	is(at, "link", "mlx5_0/1", RD_VERDICT_DIFFERS);
 }
 
-static void order_goes_by_version(void **state)
+PLACE_TEST(order_goes_by_version)
 {
 	static const char list[] = LINE "NET/IB : Using [0]mlx5_1:1/IB [1]mlx5_0:1/IB ; OOB eth0:192.0.2.1<0>\n";
-	struct place *at = *state;
 	char text[512];
 
 	snprintf(text, sizeof(text), "NCCL version 2.28.9+cuda12.9\n%s", list);
@@ -241,10 +231,8 @@ static void order_goes_by_version(void **state)
 	is(at, "order", "2 devices", RD_VERDICT_UNKNOWN);
 }
 
-static void another_nic_is_only_wrong_where_that_is_certain(void **state)
+PLACE_TEST(another_nic_is_only_wrong_where_that_is_certain)
 {
-	struct place *at = *state;
-
 	/* A ring of two GPUs enters and leaves by one NIC. */
 	compare(at, "NCCL version 2.27.5+cuda12.9\n" USING RANKS LINE
 		    "Channel 00/0 : 3[1] -> 1[1] [receive] via NET/IB/0\n");
@@ -283,12 +271,11 @@ static void set_gpudirect(struct place *at, bool value)
 		RD_SET(at->host.gpus[i].gdr, value);
 }
 
-static void gpudirect(void **state)
+PLACE_TEST(gpudirect)
 {
 	static const char text[] = "NCCL version 2.27.5+cuda12.9\n" USING RANKS LINE
 				   "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'\n" LINE
 				   "Channel 00/0 : 0[0] -> 2[0] [send] via NET/IB/0\n";
-	struct place *at = *state;
 	char more[1024];
 
 	compare(at, text);
@@ -326,14 +313,13 @@ static void gpudirect(void **state)
 }
 
 /* A second port of mlx5_0's card. */
-static void merged(void **state)
+PLACE_TEST(merged)
 {
 	static const char using[] = LINE
 		"NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_2:1/IB [2]mlx5_1:1/IB [RO]; OOB eth0:192.0.2.1<0>\n";
 	static const char apart[] = LINE "NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'\n";
 	static const char fused[] = LINE "NET/IB : Made virtual device [3] name=mlx5_0+mlx5_2 speed=800000 ndevs=2\n";
 	static const char off[] = LINE "NCCL_IB_MERGE_NICS set by environment to 0.\n";
-	struct place *at = *state;
 	int first = at->host.ibdevs[rd_host_find_ibdev(&at->host, "mlx5_0")].pci;
 	struct rd_pci *second;
 	char text[1024];
@@ -384,12 +370,11 @@ static void merged(void **state)
 	assert_null(row(at, "merged", "mlx5_0+mlx5_2"));
 }
 
-static void a_log_of_another_host_is_no_evidence(void **state)
+PLACE_TEST(a_log_of_another_host_is_no_evidence)
 {
 	static const char other[] =
 		"x:1:2 [0] NCCL INFO NET/IB : Using [0]rocep1s0:1/RoCE ; OOB eth0:192.0.2.1<0>\n"
 		"x:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 4 cudaDev 0 nvmlDev 0 busId 99000 - Init\n";
-	struct place *at = *state;
 
 	compare(at, other);
 	assert_int_equal(at->against.n, 0);
@@ -400,10 +385,8 @@ static void a_log_of_another_host_is_no_evidence(void **state)
 	is(at, "gpu", "0000:99:00.0", RD_VERDICT_DIFFERS);
 }
 
-static void other_stacks(void **state)
+PLACE_TEST(other_stacks)
 {
-	struct place *at = *state;
-
 	compare(at, "[1.2] [node-1:7:0] ucp_worker.c:1 UCX  INFO  inter-node cfg#1 tag(tcp/eth0)\n");
 	assert_int_equal(finding(at, "against-tcp")->severity, RD_SEV_CRITICAL);
 	compare(at,
@@ -432,10 +415,9 @@ static void read_topology(struct rd_buf *text, struct rd_host *file)
 	assert_int_equal(rd_collect_nccl_xml("topo.xml", text->data, text->len, file, &err), 0);
 }
 
-static void topology_files(void **state)
+PLACE_TEST(topology_files)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
-	struct place *at = *state;
 	_cleanup_(rd_host_deinit) struct rd_host file = { 0 };
 
 	rd_nccl_xml_write(&at->host, &text);
@@ -455,38 +437,16 @@ static void topology_files(void **state)
 	is(at, "gpu", "GPU0", RD_VERDICT_SAME);
 }
 
-static void a_topology_file_of_another_host(void **state)
+PLACE_TEST(a_topology_file_of_another_host)
 {
 	static char text[] =
 		"<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"0000:99:00.0\" class=\"0x030200\"><gpu dev=\"0\"/></pci>"
 		"<pci busid=\"0000:9a:00.0\" class=\"0x020700\"><nic><net name=\"x_0\" dev=\"0\"/></nic></pci></cpu></system>";
 	struct rd_buf buf = { .data = text, .len = sizeof(text) - 1 };
-	struct place *at = *state;
 	_cleanup_(rd_host_deinit) struct rd_host file = { 0 };
 
 	read_topology(&buf, &file);
 	rd_against_topology(&at->host, &at->map, &file, NULL, &at->against);
 	assert_int_equal(at->against.n, 0);
 	assert_non_null(finding(at, "against-elsewhere"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_was_predicted_agrees, setup, release),
-		cmocka_unit_test_setup_teardown(sockets_are_critical_and_say_why, setup, release),
-		cmocka_unit_test_setup_teardown(sockets_without_rdma_are_as_predicted, setup, release),
-		cmocka_unit_test_setup_teardown(devices_that_the_run_did_not_have, setup, release),
-		cmocka_unit_test_setup_teardown(devices_that_are_down_gone_or_changed, setup, release),
-		cmocka_unit_test_setup_teardown(order_goes_by_version, setup, release),
-		cmocka_unit_test_setup_teardown(another_nic_is_only_wrong_where_that_is_certain, setup, release),
-		cmocka_unit_test_setup_teardown(gpudirect, setup, release),
-		cmocka_unit_test_setup_teardown(merged, setup, release),
-		cmocka_unit_test_setup_teardown(a_log_of_another_host_is_no_evidence, setup, release),
-		cmocka_unit_test_setup_teardown(other_stacks, setup, release),
-		cmocka_unit_test_setup_teardown(topology_files, setup, release),
-		cmocka_unit_test_setup_teardown(a_topology_file_of_another_host, setup, release),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

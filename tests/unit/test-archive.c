@@ -3,10 +3,6 @@
 
 #include "source/shared/source.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #define TEXT_SIZE 300000
 #define LIMIT (1u << 20)
 
@@ -59,27 +55,27 @@ static void check_packing(const char *program)
 	assert_null(none.data);
 }
 
-static void a_gzip_module_is_unpacked_and_a_damaged_one_refused(void **state)
+TEST(a_gzip_module_is_unpacked_and_a_damaged_one_refused)
 {
 	check_packing("gzip");
 }
 
-static void a_bzip2_file_is_unpacked_and_a_damaged_one_refused(void **state)
+TEST(a_bzip2_file_is_unpacked_and_a_damaged_one_refused)
 {
 	check_packing("bzip2");
 }
 
-static void an_xz_module_is_unpacked_and_a_truncated_one_refused(void **state)
+TEST(an_xz_module_is_unpacked_and_a_truncated_one_refused)
 {
 	check_packing("xz");
 }
 
-static void a_zstd_module_is_unpacked_and_a_damaged_one_refused(void **state)
+TEST(a_zstd_module_is_unpacked_and_a_damaged_one_refused)
 {
 	check_packing("zstd");
 }
 
-static void a_bomb_is_stopped_at_the_limit(void **state)
+TEST(a_bomb_is_stopped_at_the_limit)
 {
 	_cleanup_bytes_ struct rd_bytes packed = { 0 }, none = { 0 };
 	static uint8_t block[65536];
@@ -98,7 +94,7 @@ static void a_bomb_is_stopped_at_the_limit(void **state)
 	assert_int_equal(rd_unpack(&packed, LIMIT, &none, NULL), -EFBIG);
 }
 
-static void a_plain_module_is_handed_on_unchanged(void **state)
+TEST(a_plain_module_is_handed_on_unchanged)
 {
 	uint8_t elf[] = { 0x7f, 'E', 'L', 'F', 0, 1, 2 };
 	struct rd_bytes in = { elf, sizeof(elf) };
@@ -110,7 +106,7 @@ static void a_plain_module_is_handed_on_unchanged(void **state)
 	assert_int_equal(rd_unpack(&in, 3, &none, NULL), -EFBIG);
 }
 
-static void an_empty_file_unpacks_to_nothing(void **state)
+TEST(an_empty_file_unpacks_to_nothing)
 {
 	struct rd_bytes in = { 0 };
 	_cleanup_bytes_ struct rd_bytes out = { 0 };
@@ -118,19 +114,4 @@ static void an_empty_file_unpacks_to_nothing(void **state)
 	assert_int_equal(rd_unpack(&in, LIMIT, &out, NULL), 0);
 	assert_int_equal(out.size, 0);
 	assert_non_null(out.data);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_gzip_module_is_unpacked_and_a_damaged_one_refused),
-		TEST(a_bzip2_file_is_unpacked_and_a_damaged_one_refused),
-		TEST(an_xz_module_is_unpacked_and_a_truncated_one_refused),
-		TEST(a_zstd_module_is_unpacked_and_a_damaged_one_refused),
-		TEST(a_bomb_is_stopped_at_the_limit),
-		TEST(a_plain_module_is_handed_on_unchanged),
-		TEST(an_empty_file_unpacks_to_nothing),
-	};
-
-	return cmocka_run_group_tests_name("archive", tests, NULL, NULL);
 }

@@ -8,10 +8,6 @@
 #include "render/render.h"
 #include "report/trace/report-trace.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 static uint32_t calls[] = { 1, 2 }, back[] = { 2 }, first_root[] = { 0 };
 static struct rd_module modules[] = { { .name = "core", .has_btf = true, .file_matches = true },
 				      { .name = "drv", .version = "24.10-\"1\"", .has_btf = true, .note = "no file" },
@@ -78,7 +74,7 @@ static int parse(const char *text, size_t size, struct rd_audit_set *ret)
 	return r;
 }
 
-static void what_was_written_is_read_the_same(void **state)
+TEST(what_was_written_is_read_the_same)
 {
 	for (int complete = 0; complete < 2; complete++) {
 		_cleanup_(rd_audit_deinit) struct rd_audit audit = { 0 };
@@ -123,7 +119,7 @@ static void what_was_written_is_read_the_same(void **state)
 	}
 }
 
-static void a_document_that_is_cut_off_is_refused(void **state)
+TEST(a_document_that_is_cut_off_is_refused)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
 	struct rd_audit_set read;
@@ -144,7 +140,7 @@ static void a_document_that_is_cut_off_is_refused(void **state)
 #define KERNEL "\"kernel\": \"9.9\""
 #define GOOD "{" SCHEMA ", " KERNEL ", " FUNCTIONS ", " MODULES "}"
 
-static void documents_of_something_else_are_refused(void **state)
+TEST(documents_of_something_else_are_refused)
 {
 	static const char *const bad[] = {
 		"{}",
@@ -192,7 +188,7 @@ static int parse_members(const char *members, struct rd_audit_set *ret)
 	return parse(text.data, text.len, ret);
 }
 
-static void members_of_a_function_with_another_type_are_skipped_or_refused(void **state)
+TEST(members_of_a_function_with_another_type_are_skipped_or_refused)
 {
 	static const struct {
 		const char *members;
@@ -244,7 +240,7 @@ static void members_of_a_function_with_another_type_are_skipped_or_refused(void 
 	}
 }
 
-static void members_that_come_twice_leak_nothing(void **state)
+TEST(members_that_come_twice_leak_nothing)
 {
 	static const char twice[] = "{" SCHEMA ", " KERNEL ", \"kernel\": \"8.8\", " FUNCTIONS ", " FUNCTIONS
 				    ", " MODULES ", " MODULES ", \"functions\": 7}";
@@ -266,7 +262,7 @@ static void members_that_come_twice_leak_nothing(void **state)
 	rd_audit_set_deinit(&read);
 }
 
-static void members_that_are_not_known_are_skipped(void **state)
+TEST(members_that_are_not_known_are_skipped)
 {
 	static const char newer[] =
 		"{" SCHEMA ", \"new\": {\"a\": [1, {\"b\": null}, -2.5e3]}, " KERNEL
@@ -292,7 +288,7 @@ static int parse_many(const char *before, const char *element, size_t n, const c
 	return parse(text.data, text.len, ret);
 }
 
-static void lists_without_end_are_refused(void **state)
+TEST(lists_without_end_are_refused)
 {
 	static const struct {
 		const char *before, *element, *after;
@@ -314,7 +310,7 @@ static void lists_without_end_are_refused(void **state)
 	}
 }
 
-static void more_functions_than_a_kernel_has_are_refused(void **state)
+TEST(more_functions_than_a_kernel_has_are_refused)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
 	struct rd_audit_set read;
@@ -334,7 +330,7 @@ static void more_functions_than_a_kernel_has_are_refused(void **state)
 	}
 }
 
-static void deep_nesting_is_refused(void **state)
+TEST(deep_nesting_is_refused)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
 	struct rd_audit_set read;
@@ -346,21 +342,4 @@ static void deep_nesting_is_refused(void **state)
 			rd_buf_str(&text, object ? "{\"x\":" : "[");
 		assert_int_equal(parse(text.data, text.len, &read), -EBADMSG);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_was_written_is_read_the_same),
-		TEST(a_document_that_is_cut_off_is_refused),
-		TEST(documents_of_something_else_are_refused),
-		TEST(members_of_a_function_with_another_type_are_skipped_or_refused),
-		TEST(members_that_come_twice_leak_nothing),
-		TEST(members_that_are_not_known_are_skipped),
-		TEST(lists_without_end_are_refused),
-		TEST(more_functions_than_a_kernel_has_are_refused),
-		TEST(deep_nesting_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

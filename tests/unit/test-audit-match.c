@@ -4,9 +4,7 @@
 
 #include "made-audit.h"
 
-#include <errno.h>
-
-static void a_function_with_the_same_callers_calls_and_errnos_is_renamed(void **state)
+TEST(a_function_with_the_same_callers_calls_and_errnos_is_renamed)
 {
 	static const char removed[] = "warning removed drv:check: removed, or replaced by verify\n"
 				      "warning added drv:verify\n";
@@ -34,7 +32,7 @@ static void a_function_with_the_same_callers_calls_and_errnos_is_renamed(void **
 	       "warning added drv:verify\n");
 }
 
-static void a_function_with_other_callers_or_calls_is_not_renamed(void **state)
+TEST(a_function_with_other_callers_or_calls_is_not_renamed)
 {
 	static const char removed[] = "warning removed drv:check: removed, or replaced by verify\n"
 				      "warning added drv:verify\n";
@@ -64,7 +62,7 @@ static void a_function_with_other_callers_or_calls_is_not_renamed(void **state)
 	       "warning added core:verify\n");
 }
 
-static void what_could_be_one_of_two_is_not_called_renamed_or_moved(void **state)
+TEST(what_could_be_one_of_two_is_not_called_renamed_or_moved)
 {
 	differ(FNS({ "open", .calls = "check" }, { "map" }, { "check", .calls = "map" }),
 	       FNS({ "open", .calls = "verify test" }, { "map" }, { "verify", .calls = "map" },
@@ -90,7 +88,7 @@ static void what_could_be_one_of_two_is_not_called_renamed_or_moved(void **state
 	       "warning removed drv:check\n");
 }
 
-static void a_function_in_another_module_moved(void **state)
+TEST(a_function_in_another_module_moved)
 {
 	differ(FNS({ "check" }, PRESENT("core")), FNS(PRESENT("drv"), { "check", "core" }),
 	       "warning moved drv:check -> core:=: in module core now\n");
@@ -107,7 +105,7 @@ static void a_function_in_another_module_moved(void **state)
 			  "missing drv\n");
 }
 
-static void functions_of_the_same_name_are_those_of_their_modules(void **state)
+TEST(functions_of_the_same_name_are_those_of_their_modules)
 {
 	const struct made *was = FNS({ "open", .calls = "check" }, { "check", .calls = "map", .errnos = { EIO } },
 				     { "map" }, { "open", "cm", "check" },
@@ -123,7 +121,7 @@ static void functions_of_the_same_name_are_those_of_their_modules(void **state)
 	differ(FNS({ "check" }, { "check" }), FNS({ "check" }), "warning removed drv:check\n");
 }
 
-static void of_two_functions_of_one_name_the_one_that_is_gone_is_found(void **state)
+TEST(of_two_functions_of_one_name_the_one_that_is_gone_is_found)
 {
 	const struct made *was =
 		FNS({ "open", .calls = "check" }, { "check", .errnos = { EIO } }, { "check", .errnos = { ENXIO } });
@@ -138,7 +136,7 @@ static void of_two_functions_of_one_name_the_one_that_is_gone_is_found(void **st
 	       "function; its failures are shown as those of open\n");
 }
 
-static void a_function_of_another_module_with_the_same_name_alone_did_not_move(void **state)
+TEST(a_function_of_another_module_with_the_same_name_alone_did_not_move)
 {
 	differ(FNS({ "open", .calls = "check" }, { "check", .errnos = { EIO } }, PRESENT("core")),
 	       FNS({ "open" }, PRESENT("core"), { "check", "core", .errnos = { ENXIO } }),
@@ -158,7 +156,7 @@ static void a_function_of_another_module_with_the_same_name_alone_did_not_move(v
 	       "warning moved drv:check -> core:=: in module core now\n");
 }
 
-static void what_the_kernel_calls_for_the_same_verb_is_renamed(void **state)
+TEST(what_the_kernel_calls_for_the_same_verb_is_renamed)
 {
 	const struct made *was = FNS({ "old_reg", .via = "ops.reg_mr" }, { "create", .via = "ops.create_qp" });
 
@@ -184,7 +182,7 @@ static void what_the_kernel_calls_for_the_same_verb_is_renamed(void **state)
 	       "warning added drv:other_reg\n");
 }
 
-static void suffixes_of_the_compiler_make_no_other_function(void **state)
+TEST(suffixes_of_the_compiler_make_no_other_function)
 {
 	differ(FNS({ "check.isra.0" }), FNS({ "check.constprop.0" }),
 	       "warning renamed drv:check.isra.0 -> =:check.constprop.0: check.constprop.0 now: renamed by the compiler\n");
@@ -199,21 +197,4 @@ static void suffixes_of_the_compiler_make_no_other_function(void **state)
 	differ(FNS({ "check" }), FNS({ "check" }, { "check.cold", .rule = RD_RULE_COLD }), "");
 	differ(FNS({ "check" }, { "check.cold", .rule = RD_RULE_COLD }), FNS({ "check.cold", .rule = RD_RULE_COLD }),
 	       "warning removed drv:check\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_function_with_the_same_callers_calls_and_errnos_is_renamed),
-		TEST(a_function_with_other_callers_or_calls_is_not_renamed),
-		TEST(what_could_be_one_of_two_is_not_called_renamed_or_moved),
-		TEST(a_function_in_another_module_moved),
-		TEST(functions_of_the_same_name_are_those_of_their_modules),
-		TEST(of_two_functions_of_one_name_the_one_that_is_gone_is_found),
-		TEST(a_function_of_another_module_with_the_same_name_alone_did_not_move),
-		TEST(what_the_kernel_calls_for_the_same_verb_is_renamed),
-		TEST(suffixes_of_the_compiler_make_no_other_function),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

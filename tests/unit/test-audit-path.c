@@ -5,8 +5,6 @@
 #include "analyse/trace/audit.h"
 #include "base/buf.h"
 
-#include <errno.h>
-
 #define CALLS(...) .calls = (uint32_t[]){ __VA_ARGS__ }, .n_calls = RD_ARRAY_SIZE(((uint32_t[]){ __VA_ARGS__ }))
 #define ROOTS(...) .roots = (uint32_t[]){ __VA_ARGS__ }, .n_roots = RD_ARRAY_SIZE(((uint32_t[]){ __VA_ARGS__ }))
 
@@ -57,7 +55,7 @@ static const struct rd_fnset set = {
 	.n_roots = RD_ARRAY_SIZE(roots),
 };
 
-static void a_shortest_path_from_the_nearest_verb_is_shown(void **state)
+TEST(a_shortest_path_from_the_nearest_verb_is_shown)
 {
 	assert_reasons(&set, "ioctl", 1, (const char *[]){ "ioctl handler: ioctl | 0:" });
 	assert_reasons(&set, "map", 1,
@@ -66,7 +64,7 @@ static void a_shortest_path_from_the_nearest_verb_is_shown(void **state)
 		       (const char *[]){ "ib_device_ops.reg_user_mr: reg_mr walk | 3: create walk reg_mr" });
 }
 
-static void all_functions_of_a_name_are_shown_whatever_their_suffix(void **state)
+TEST(all_functions_of_a_name_are_shown_whatever_their_suffix)
 {
 	static const char *const both[] = { "ioctl handler: ioctl check.isra.0 | 2: ioctl create", "no verb: | 0:" };
 	struct rd_audit_reason *reasons;
@@ -79,12 +77,12 @@ static void all_functions_of_a_name_are_shown_whatever_their_suffix(void **state
 }
 
 /* Called through a function that returns no errno, which is in no `calls`. */
-static void a_path_with_a_gap_has_only_its_ends(void **state)
+TEST(a_path_with_a_gap_has_only_its_ends)
 {
 	assert_reasons(&set, "notify", 1, (const char *[]){ "ib_device_ops.reg_user_mr: reg_mr … notify | 0:" });
 }
 
-static void long_paths_and_many_callers_are_cut(void **state)
+TEST(long_paths_and_many_callers_are_cut)
 {
 	static struct rd_fn chain[RD_AUDIT_PATH_MAX + 20];
 	static uint32_t to[RD_AUDIT_PATH_MAX + 20][2], first_root;
@@ -115,7 +113,7 @@ static void long_paths_and_many_callers_are_cut(void **state)
 	free(reasons);
 }
 
-static void a_baseline_keeps_what_is_compared(void **state)
+TEST(a_baseline_keeps_what_is_compared)
 {
 	struct rd_module kept[] = { { .name = "core", .has_btf = true }, { .name = "drv", .file_matches = true } };
 	struct rd_fn two[] = {
@@ -158,17 +156,4 @@ static void a_baseline_keeps_what_is_compared(void **state)
 	assert_false(taken.complete);
 	assert_int_equal(taken.n + taken.n_modules, 0);
 	rd_audit_set_deinit(&taken);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_shortest_path_from_the_nearest_verb_is_shown),
-		TEST(all_functions_of_a_name_are_shown_whatever_their_suffix),
-		TEST(a_path_with_a_gap_has_only_its_ends),
-		TEST(long_paths_and_many_callers_are_cut),
-		TEST(a_baseline_keeps_what_is_compared),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,6 @@
 /* --probe: what is reported of calls that were made to fail. */
 #include "unit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/memory.h"
 #include "collect/kernel/kernel.h"
 #include "report/trace/report-trace.h"
@@ -37,7 +33,7 @@ static void expect(const struct rd_audit_probe *probes, size_t n, const struct r
 	rd_report_deinit(&report);
 }
 
-static void results_and_status(void **state)
+TEST(results_and_status)
 {
 	expect(&seen, 1, NULL, 0, "seen 0");
 	expect(&seen, 1, NULL, 2, "seen 2");
@@ -47,7 +43,7 @@ static void results_and_status(void **state)
 	expect((const struct rd_audit_probe[]){ seen, lost }, 2, NULL, 1, "seen not-seen [probe-not-seen] 2");
 }
 
-static void origins_of_a_baseline(void **state)
+TEST(origins_of_a_baseline)
 {
 	struct rd_audit_probe same = { .name = (char *)"a", .origin = (char *)"f.constprop.1" };
 	struct rd_audit_probe other = { .name = (char *)"a", .origin = (char *)"f_other" };
@@ -61,7 +57,7 @@ static void origins_of_a_baseline(void **state)
 	expect(&seen, 1, &baseline, 0, "seen 0");
 }
 
-static void read_from_a_document(void **state)
+TEST(read_from_a_document)
 {
 	static const char text[] =
 		"{\"schema\":\"" RD_AUDIT_SCHEMA "\",\"kernel\":\"k\",\"complete\":false,"
@@ -75,15 +71,4 @@ static void read_from_a_document(void **state)
 	assert_string_equal(set.probes[0].origin, "f_other");
 	assert_null(set.probes[1].origin);
 	expect(&seen, 1, &set, 0, "other-origin [probe-other-origin] 1");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(results_and_status),
-		cmocka_unit_test(origins_of_a_baseline),
-		cmocka_unit_test(read_from_a_document),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

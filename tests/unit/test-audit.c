@@ -6,11 +6,9 @@
 #include "base/memory.h"
 #include "made-audit.h"
 
-#include <errno.h>
-
 #define HOOKLESS "no backend can hook it; errors of it appear at its callers\n"
 
-static void a_function_that_can_no_longer_be_hooked_is_critical(void **state)
+TEST(a_function_that_can_no_longer_be_hooked_is_critical)
 {
 	differ(FNS({ "check" }), FNS({ "check", .hooks = NO_HOOK }), "critical lost-hook drv:check: " HOOKLESS);
 	differ(FNS({ "check" }), FNS({ "check", .rule = RD_RULE_COMMON, .hooks = NO_HOOK, .root = true }),
@@ -24,7 +22,7 @@ static void a_function_that_can_no_longer_be_hooked_is_critical(void **state)
 	       "warning left-out drv:check: inline function: the kernel does not allow tracing it; no direct caller of it is watched\n");
 }
 
-static void a_function_that_is_left_out_is_critical_where_it_still_returns_errors(void **state)
+TEST(a_function_that_is_left_out_is_critical_where_it_still_returns_errors)
 {
 	differ(FNS({ "check" }), FNS({ "open", .calls = "check" }, { "check", .rule = RD_RULE_QUERY }),
 	       "critical left-out drv:check: only reads, or is reachable only from functions that only read; its failures are shown as those of open\n"
@@ -44,7 +42,7 @@ static void a_function_that_is_left_out_is_critical_where_it_still_returns_error
 }
 
 /* A module that is not loaded here called it, so no verb gets to it now. */
-static void what_only_a_module_reached_that_is_missing_is_no_change(void **state)
+TEST(what_only_a_module_reached_that_is_missing_is_no_change)
 {
 	const struct made *was =
 		FNS({ "reg", "cm", "outer" }, { "outer", .calls = "check" }, { "check", .calls = "outer" });
@@ -69,7 +67,7 @@ static void what_only_a_module_reached_that_is_missing_is_no_change(void **state
 #define CHAIN 100000
 
 /* A document can have as many callers in a row. */
-static void a_long_chain_of_callers_needs_no_stack(void **state)
+TEST(a_long_chain_of_callers_needs_no_stack)
 {
 	_cleanup_(rd_audit_set_deinit) struct rd_audit_set was = made_audit(FNS({ "f0" }), true),
 							   is = made_audit(FNS({ "f0", .rule = RD_RULE_QUERY }), true);
@@ -94,7 +92,7 @@ static void a_long_chain_of_callers_needs_no_stack(void **state)
 	rd_audit_set_deinit(&is);
 }
 
-static void more_or_fewer_hooks_and_errnos_are_named(void **state)
+TEST(more_or_fewer_hooks_and_errnos_are_named)
 {
 	differ(FNS({ "check", .hooks = KPROBE | FEXIT }), FNS({ "check" }),
 	       "warning hooks drv:check: no longer fexit\n");
@@ -115,7 +113,7 @@ static void more_or_fewer_hooks_and_errnos_are_named(void **state)
 	       "warning errnos drv:check -> =:check.isra.0: new in its code: EIO\n");
 }
 
-static void new_functions_and_those_left_out_before_are_listed(void **state)
+TEST(new_functions_and_those_left_out_before_are_listed)
 {
 	differ(FNS({ "open" }), FNS({ "open" }, { "check" }, { "print", .rule = RD_RULE_DIAGNOSTIC }),
 	       "warning added drv:check\n");
@@ -126,7 +124,7 @@ static void new_functions_and_those_left_out_before_are_listed(void **state)
 	       "call; now no path of transfers leads to it, so that its hook costs them nothing\n");
 }
 
-static void code_that_a_caller_took_over_was_inlined(void **state)
+TEST(code_that_a_caller_took_over_was_inlined)
 {
 	static const char inlined[] = "warning inlined drv:check: its callers take over: open\n";
 	static const char removed[] = "warning removed drv:check: removed or inlined; its callers are watched: open\n";
@@ -148,7 +146,7 @@ static void code_that_a_caller_took_over_was_inlined(void **state)
 	differ(FNS({ "check" }, { "map" }), FNS({ "map" }), "warning removed drv:check\n");
 }
 
-static void code_inlined_into_what_is_inlined_itself_is_found_in_the_next_caller(void **state)
+TEST(code_inlined_into_what_is_inlined_itself_is_found_in_the_next_caller)
 {
 	differ(FNS({ "open", .calls = "outer" }, { "outer", .calls = "inner" }, { "inner", .calls = "map" }, { "map" }),
 	       FNS({ "open", .calls = "map", .size = 300 }, { "map" }),
@@ -159,7 +157,7 @@ static void code_inlined_into_what_is_inlined_itself_is_found_in_the_next_caller
 	       "warning inlined drv:check: its callers take over: open, close\n");
 }
 
-static void code_inlined_where_nothing_is_watched_is_critical(void **state)
+TEST(code_inlined_where_nothing_is_watched_is_critical)
 {
 	static const char critical[] = "critical inlined drv:check: and none of its callers is watched\n";
 
@@ -181,7 +179,7 @@ static void code_inlined_where_nothing_is_watched_is_critical(void **state)
 	       "warning inlined drv:check: and none of its callers is watched\n");
 }
 
-static void functions_that_call_themselves_end_the_search_for_callers(void **state)
+TEST(functions_that_call_themselves_end_the_search_for_callers)
 {
 	differ(FNS({ "open", .calls = "check" }, { "check", .calls = "check map" }, { "map" }),
 	       FNS({ "open", .calls = "map" }, { "map" }), "warning inlined drv:check: its callers take over: open\n");
@@ -191,7 +189,7 @@ static void functions_that_call_themselves_end_the_search_for_callers(void **sta
 	differ(FNS({ "walk", .calls = "walk" }), FNS({ "walk", .calls = "walk" }), "");
 }
 
-static void modules_that_are_not_loaded_are_not_missing_from_the_kernel(void **state)
+TEST(modules_that_are_not_loaded_are_not_missing_from_the_kernel)
 {
 	const struct made *all = FNS({ "open" }, { "check" }, { "other", "cm" }), *few = FNS({ "open" }, { "check" });
 
@@ -208,7 +206,7 @@ static void modules_that_are_not_loaded_are_not_missing_from_the_kernel(void **s
 	made_audit_differ(FNS({ "open" }), true, FNS({ "open" }, PRESENT("cm")), true, "");
 }
 
-static void the_same_kernel_twice_differs_in_nothing(void **state)
+TEST(the_same_kernel_twice_differs_in_nothing)
 {
 	const struct made *fns = FNS({ "ioctl", "core", "open", .rule = RD_RULE_ENTRY },
 				     { "open", .calls = "check.isra.0 map" },
@@ -222,7 +220,7 @@ static void the_same_kernel_twice_differs_in_nothing(void **state)
 	assert_int_equal(made_audit_differ(FNS(PRESENT("drv")), true, FNS(PRESENT("drv")), true, ""), 0);
 }
 
-static void the_worst_change_comes_first(void **state)
+TEST(the_worst_change_comes_first)
 {
 	differ(FNS({ "b" }, { "a" }, { "z", "cm" }, { "c", .hooks = FEXIT }),
 	       FNS({ "b", .hooks = NO_HOOK }, { "z", "cm", .hooks = NO_HOOK }, { "c" }, { "a", .errnos = { EIO } }),
@@ -232,7 +230,7 @@ static void the_worst_change_comes_first(void **state)
 }
 
 /* Without types or file, other functions are selected. */
-static void modules_with_types_or_file_on_one_side_only_are_not_compared(void **state)
+TEST(modules_with_types_or_file_on_one_side_only_are_not_compared)
 {
 	static const bool unequal[][2] = { { true, false }, { false, true }, { true, true } };
 	const struct made *was = FNS({ "open" }, { "check" }, { "map", "cm" }),
@@ -250,7 +248,7 @@ static void modules_with_types_or_file_on_one_side_only_are_not_compared(void **
 	}
 }
 
-static void modules_without_all_symbols_are_not_compared_nor_what_they_decide(void **state)
+TEST(modules_without_all_symbols_are_not_compared_nor_what_they_decide)
 {
 	const struct made *was = FNS({ "open", "drv", "check" }, { "close", "drv" }, { "check", "core", "map" },
 				     { "map", "core" }, { "query", "core" }),
@@ -269,7 +267,7 @@ static void modules_without_all_symbols_are_not_compared_nor_what_they_decide(vo
 	       "stripped drv\n");
 }
 
-static void a_call_that_goes_through_a_pointer_now_hides_the_function(void **state)
+TEST(a_call_that_goes_through_a_pointer_now_hides_the_function)
 {
 	const struct made *was = FNS({ "open", .calls = "check" }, { "check" });
 
@@ -283,7 +281,7 @@ static void a_call_that_goes_through_a_pointer_now_hides_the_function(void **sta
 }
 
 /* The set is selected without the new driver, and with it. */
-static void what_new_modules_take_away_is_a_warning(void **state)
+TEST(what_new_modules_take_away_is_a_warning)
 {
 	_cleanup_(rd_audit_set_deinit) struct rd_audit_set was =
 		made_audit(FNS({ "open", "core", "check" }, { "check", "core" }), true);
@@ -302,7 +300,7 @@ static void what_new_modules_take_away_is_a_warning(void **state)
 	rd_audit_set_deinit(&all);
 }
 
-static void a_module_with_most_functions_of_one_that_is_gone_is_that_one(void **state)
+TEST(a_module_with_most_functions_of_one_that_is_gone_is_that_one)
 {
 	struct rd_audit_set was =
 		made_audit(FNS({ "a", "old" }, { "b", "old" }, { "c", "old" }, { "d", "core" }), true);
@@ -318,7 +316,7 @@ static void a_module_with_most_functions_of_one_that_is_gone_is_that_one(void **
 }
 
 /* Scripts match them. */
-static void the_names_of_changes_stay(void **state)
+TEST(the_names_of_changes_stay)
 {
 	static const char *const names[] = { "lost-hook", "left-out",	   "inlined",	  "removed",
 					     "renamed",	  "moved",	   "hooks",	  "errnos",
@@ -327,31 +325,4 @@ static void the_names_of_changes_stay(void **state)
 	assert_int_equal(RD_ARRAY_SIZE(names), RD_CHANGES);
 	for (int i = 0; i < RD_CHANGES; i++)
 		assert_string_equal(rd_change_name((enum rd_change)i), names[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_function_that_can_no_longer_be_hooked_is_critical),
-		TEST(a_function_that_is_left_out_is_critical_where_it_still_returns_errors),
-		TEST(what_only_a_module_reached_that_is_missing_is_no_change),
-		TEST(a_long_chain_of_callers_needs_no_stack),
-		TEST(more_or_fewer_hooks_and_errnos_are_named),
-		TEST(new_functions_and_those_left_out_before_are_listed),
-		TEST(code_that_a_caller_took_over_was_inlined),
-		TEST(code_inlined_into_what_is_inlined_itself_is_found_in_the_next_caller),
-		TEST(code_inlined_where_nothing_is_watched_is_critical),
-		TEST(functions_that_call_themselves_end_the_search_for_callers),
-		TEST(modules_that_are_not_loaded_are_not_missing_from_the_kernel),
-		TEST(the_same_kernel_twice_differs_in_nothing),
-		TEST(the_worst_change_comes_first),
-		TEST(modules_with_types_or_file_on_one_side_only_are_not_compared),
-		TEST(modules_without_all_symbols_are_not_compared_nor_what_they_decide),
-		TEST(a_call_that_goes_through_a_pointer_now_hides_the_function),
-		TEST(what_new_modules_take_away_is_a_warning),
-		TEST(a_module_with_most_functions_of_one_that_is_gone_is_that_one),
-		TEST(the_names_of_changes_stay),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,6 @@
 #include "collect/fabric/fabric.h"
 #include "source/shared/libibmad.h"
 
-#include <errno.h>
-
 #define HOSTS 30
 
 struct scene {
@@ -84,9 +82,10 @@ static void sweep(struct scene *s)
 	assert_int_equal(stats.timeouts, 0);
 }
 
-static void a_walk_in_pieces_finds_what_a_walk_finds(void **state)
+#define SCENE_TEST(name) TEST_OF(name, struct scene, s, setup, teardown)
+
+SCENE_TEST(a_walk_in_pieces_finds_what_a_walk_finds)
 {
-	struct scene *s = *state;
 	unsigned pieces = 0;
 
 	assert_false(rd_background_begun(s->background));
@@ -106,9 +105,8 @@ static void a_walk_in_pieces_finds_what_a_walk_finds(void **state)
 	sweep(s);
 }
 
-static void a_piece_is_no_longer_than_allowed(void **state)
+SCENE_TEST(a_piece_is_no_longer_than_allowed)
 {
-	struct scene *s = *state;
 	uint64_t before;
 
 	s->fake.agents[100].silent_route = true;
@@ -121,10 +119,8 @@ static void a_piece_is_no_longer_than_allowed(void **state)
 	}
 }
 
-static void what_is_ended_early_fails(void **state)
+SCENE_TEST(what_is_ended_early_fails)
 {
-	struct scene *s = *state;
-
 	assert_int_equal(rd_background_begin(s->background, walk, s, &s->err), 0);
 	assert_false(rd_background_continue(s->background, 2));
 	assert_int_equal(rd_background_finish(s->background, &s->err), -ECANCELED);
@@ -139,36 +135,19 @@ static void what_is_ended_early_fails(void **state)
 	assert_int_equal(s->walk.n, HOSTS + 1);
 }
 
-static void what_was_not_continued_ends_with_the_port(void **state)
+SCENE_TEST(what_was_not_continued_ends_with_the_port)
 {
-	struct scene *s = *state;
-
 	assert_int_equal(rd_background_begin(s->background, walk, s, &s->err), 0);
 	rd_background_close(s->background);
 	s->background = NULL;
 	assert_int_equal(s->walk.n, 0);
 }
 
-static void a_port_that_fails_fails_the_walk(void **state)
+SCENE_TEST(a_port_that_fails_fails_the_walk)
 {
-	struct scene *s = *state;
-
 	s->fake.fail_after = 20;
 	assert_int_equal(rd_background_begin(s->background, walk, s, &s->err), 0);
 	assert_true(rd_background_continue(s->background, 60000));
 	assert_int_equal(rd_background_finish(s->background, &s->err), -ENODEV);
 	assert_string_equal(s->err.message, "it is gone");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_walk_in_pieces_finds_what_a_walk_finds, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_piece_is_no_longer_than_allowed, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_ended_early_fails, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_not_continued_ends_with_the_port, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_port_that_fails_fails_the_walk, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

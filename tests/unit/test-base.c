@@ -6,10 +6,8 @@
 #include "base/lines.h"
 #include "base/text.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,13 +18,13 @@ static void assert_safe(const char *in, const char *out)
 	assert_string_equal(safe, out);
 }
 
-static void a_process_name_cannot_clear_the_screen(void **state)
+TEST(a_process_name_cannot_clear_the_screen)
 {
 	assert_safe("\033[2Jevil", "\\x1b[2Jevil");
 	assert_safe("a\nb\r\tc\a\177", "a\\x0ab\\x0d\\x09c\\x07\\x7f");
 }
 
-static void eight_bit_controls_do_not_reach_the_terminal(void **state)
+TEST(eight_bit_controls_do_not_reach_the_terminal)
 {
 	/* U+009B is CSI to a terminal; as a bare byte it is no UTF-8 at all. */
 	assert_safe("\xc2\x9b"
@@ -37,7 +35,7 @@ static void eight_bit_controls_do_not_reach_the_terminal(void **state)
 		    "\\x9b2J");
 }
 
-static void text_cannot_be_turned_round_or_hidden(void **state)
+TEST(text_cannot_be_turned_round_or_hidden)
 {
 	assert_safe("a\u202eb", "a\\xe2\\x80\\xaeb");
 	assert_safe("a\u200bb", "a\\xe2\\x80\\x8bb");
@@ -45,13 +43,13 @@ static void text_cannot_be_turned_round_or_hidden(void **state)
 	assert_safe("\xef\xbf\xbe\xef\xbf\xbf\xef\xbf\xbd", "\\xef\\xbf\\xbe\\xef\\xbf\\xbf\xef\xbf\xbd");
 }
 
-static void honest_text_stays_as_it_is(void **state)
+TEST(honest_text_stays_as_it_is)
 {
 	assert_safe("", "");
 	assert_safe("mlx5_0 Zürich 東京 😀 a\\b", "mlx5_0 Zürich 東京 😀 a\\b");
 }
 
-static void broken_utf8_is_shown_byte_by_byte(void **state)
+TEST(broken_utf8_is_shown_byte_by_byte)
 {
 	assert_safe("\xc3", "\\xc3");
 	assert_safe("\xe6\x9d", "\\xe6\\x9d");
@@ -60,7 +58,7 @@ static void broken_utf8_is_shown_byte_by_byte(void **state)
 	assert_safe("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"); /* above U+10FFFF */
 }
 
-static void a_long_string_grows_in_steps(void **state)
+TEST(a_long_string_grows_in_steps)
 {
 	_cleanup_buf_ struct rd_buf buf = { 0 };
 
@@ -71,7 +69,7 @@ static void a_long_string_grows_in_steps(void **state)
 	assert_int_equal(strlen(buf.data), 20000);
 }
 
-static void an_array_too_large_for_memory_is_refused(void **state)
+TEST(an_array_too_large_for_memory_is_refused)
 {
 	size_t cap = 0;
 	void *v = NULL;
@@ -82,7 +80,7 @@ static void an_array_too_large_for_memory_is_refused(void **state)
 	assert_int_equal(cap, 0);
 }
 
-static void every_errno_name_leads_back_to_its_number(void **state)
+TEST(every_errno_name_leads_back_to_its_number)
 {
 	int named = 0;
 
@@ -100,7 +98,7 @@ static void every_errno_name_leads_back_to_its_number(void **state)
 	assert_int_equal(named, 131 + 19); /* 1 to 133 without 41 and 58; 512 to 531 without 520 */
 }
 
-static void the_kernels_own_errnos_have_names(void **state)
+TEST(the_kernels_own_errnos_have_names)
 {
 	assert_string_equal(rd_errno_name(-512), "ERESTARTSYS");
 	assert_string_equal(rd_errno_name(-517), "EPROBE_DEFER");
@@ -110,7 +108,7 @@ static void the_kernels_own_errnos_have_names(void **state)
 	assert_null(rd_errno_name(INT_MIN));
 }
 
-static void an_errno_can_be_typed_in_any_usual_way(void **state)
+TEST(an_errno_can_be_typed_in_any_usual_way)
 {
 	assert_int_equal(rd_errno_parse("EFAULT"), EFAULT);
 	assert_int_equal(rd_errno_parse("efault"), EFAULT);
@@ -123,7 +121,7 @@ static void an_errno_can_be_typed_in_any_usual_way(void **state)
 	assert_int_equal(rd_errno_parse("99999999999999999999"), -1);
 }
 
-static void an_error_keeps_object_message_and_hint(void **state)
+TEST(an_error_keeps_object_message_and_hint)
 {
 	struct rd_err err = { 0 };
 	char longer[600];
@@ -142,7 +140,7 @@ static void an_error_keeps_object_message_and_hint(void **state)
 	assert_int_equal(rd_err_set(NULL, EIO, "x", "y"), -EIO);
 }
 
-static void what_is_found_is_the_element_of_that_key(void **state)
+TEST(what_is_found_is_the_element_of_that_key)
 {
 	struct {
 		uint64_t key;
@@ -158,14 +156,14 @@ static void what_is_found_is_the_element_of_that_key(void **state)
 }
 
 /* Names of files in bundles are made of it: a bundle of yesterday must be read tomorrow. */
-static void a_hash_stays_what_it_is(void **state)
+TEST(a_hash_stays_what_it_is)
 {
 	assert_int_equal(rd_hash(RD_HASH, "", 0), UINT64_C(0xcbf29ce484222325));
 	assert_int_equal(rd_hash(RD_HASH, "foobar", 6), UINT64_C(0x85944171f73967e8));
 	assert_int_equal(rd_hash(rd_hash(RD_HASH, "foo", 3), "bar", 3), rd_hash(RD_HASH, "foobar", 6));
 }
 
-static void blanks_go_from_both_ends_only(void **state)
+TEST(blanks_go_from_both_ends_only)
 {
 	char text[] = " \t a b\r\n", blank[] = " \n", empty[] = "";
 
@@ -174,7 +172,7 @@ static void blanks_go_from_both_ends_only(void **state)
 	assert_string_equal(rd_trim(empty), "");
 }
 
-static void errors_beyond_the_bound_are_counted(void **state)
+TEST(errors_beyond_the_bound_are_counted)
 {
 	_cleanup_(rd_errlist_deinit) struct rd_errlist list = { 0 };
 	struct rd_err err;
@@ -188,7 +186,7 @@ static void errors_beyond_the_bound_are_counted(void **state)
 	assert_string_equal(list.v[RD_ERRORS_MAX].message, "500 more are not listed");
 }
 
-static void text_for_a_shell_is_stepped_over_by_character(void **state)
+TEST(text_for_a_shell_is_stepped_over_by_character)
 {
 	assert_int_equal(rd_plain_next("a", 1), 1);
 	assert_int_equal(rd_plain_next("\xc3\xa4", 2), 2);
@@ -206,7 +204,7 @@ static void assert_line(struct rd_lines *lines, unsigned number, const char *wan
 	assert_int_equal(lines->number, number);
 }
 
-static void a_table_has_comments_anywhere_and_its_lines_have_numbers(void **state)
+TEST(a_table_has_comments_anywhere_and_its_lines_have_numbers)
 {
 	static const char text[] = "# first\n\n a b \r\n  # c\n\t\nlast";
 	_cleanup_(rd_texts_deinit) struct rd_texts texts = { 0 };
@@ -223,7 +221,7 @@ static void a_table_has_comments_anywhere_and_its_lines_have_numbers(void **stat
 	assert_null(rd_lines_next(&lines));
 }
 
-static void a_line_goes_on_below_where_a_blank_begins(void **state)
+TEST(a_line_goes_on_below_where_a_blank_begins)
 {
 	static const char text[] = "  a b\n c\n\td\n# no\n more\ne\n \n\nf\n ";
 	_cleanup_(rd_texts_deinit) struct rd_texts texts = { 0 };
@@ -238,7 +236,7 @@ static void a_line_goes_on_below_where_a_blank_begins(void **state)
 	assert_null(rd_lines_next(&lines));
 }
 
-static void a_table_has_a_size(void **state)
+TEST(a_table_has_a_size)
 {
 	_cleanup_(rd_texts_deinit) struct rd_texts texts = { 0 };
 	struct rd_lines lines;
@@ -251,7 +249,7 @@ static void a_table_has_a_size(void **state)
 	assert_null(rd_lines_next(&lines));
 }
 
-static void a_line_is_cut_into_words(void **state)
+TEST(a_line_is_cut_into_words)
 {
 	char text[] = " a\tbb  rest of it ", *line = text, *words[3];
 
@@ -264,7 +262,7 @@ static void a_line_is_cut_into_words(void **state)
 	assert_int_equal(rd_words(&line, words, 3), 0);
 }
 
-static void a_list_is_cut_into_parts(void **state)
+TEST(a_list_is_cut_into_parts)
 {
 	static const char *const wanted[] = { "mlx5_0", "", "mlx5_1/2", "" };
 	const char *at = "mlx5_0,,mlx5_1/2,";
@@ -278,7 +276,7 @@ static void a_list_is_cut_into_parts(void **state)
 	assert_null(rd_next_part(&at, ','));
 }
 
-static void a_process_name_moves_no_field_of_stat(void **state)
+TEST(a_process_name_moves_no_field_of_stat)
 {
 	static const char text[] = "12 (a) S (b) R 7 8";
 
@@ -289,7 +287,7 @@ static void a_process_name_moves_no_field_of_stat(void **state)
 	assert_null(rd_stat_field("12 (a)", 3));
 }
 
-static void a_port_is_spelled_with_a_slash_or_a_colon(void **state)
+TEST(a_port_is_spelled_with_a_slash_or_a_colon)
 {
 	static const struct {
 		const char *wanted, *device;
@@ -324,7 +322,7 @@ static size_t lower_bound(const int *v, size_t n, int key)
 	return rd_lower_bound(&key, v, n, sizeof(*v), compare_number);
 }
 
-static void the_first_that_is_not_less_is_found(void **state)
+TEST(the_first_that_is_not_less_is_found)
 {
 	static const int v[] = { 1, 3, 3, 3, 7 };
 
@@ -338,13 +336,12 @@ static void the_first_that_is_not_less_is_found(void **state)
 	assert_int_equal(lower_bound(NULL, 0, 3), 0);
 }
 
-static void descriptors_pass_with_a_message_and_without(void **state)
+TEST(descriptors_pass_with_a_message_and_without)
 {
 	int socks[2], sent[RD_FDS_MAX], got[RD_FDS_MAX];
 	char byte = 0;
 	size_t n = 1;
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, socks), 0);
 	for (size_t i = 0; i < RD_FDS_MAX; i++)
 		sent[i] = dup(socks[0]);
@@ -364,37 +361,4 @@ static void descriptors_pass_with_a_message_and_without(void **state)
 	assert_int_equal(rd_recv_fds(socks[1], &byte, 1, got, &n), 0);
 	assert_int_equal(rd_send_fds(socks[1], "c", 1, NULL, 0), -EPIPE);
 	close(socks[1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_process_name_cannot_clear_the_screen),
-		TEST(eight_bit_controls_do_not_reach_the_terminal),
-		TEST(text_cannot_be_turned_round_or_hidden),
-		TEST(honest_text_stays_as_it_is),
-		TEST(broken_utf8_is_shown_byte_by_byte),
-		TEST(a_long_string_grows_in_steps),
-		TEST(an_array_too_large_for_memory_is_refused),
-		TEST(every_errno_name_leads_back_to_its_number),
-		TEST(the_kernels_own_errnos_have_names),
-		TEST(an_errno_can_be_typed_in_any_usual_way),
-		TEST(an_error_keeps_object_message_and_hint),
-		TEST(errors_beyond_the_bound_are_counted),
-		TEST(text_for_a_shell_is_stepped_over_by_character),
-		TEST(what_is_found_is_the_element_of_that_key),
-		TEST(a_hash_stays_what_it_is),
-		TEST(blanks_go_from_both_ends_only),
-		TEST(a_table_has_comments_anywhere_and_its_lines_have_numbers),
-		TEST(a_line_goes_on_below_where_a_blank_begins),
-		TEST(a_table_has_a_size),
-		TEST(a_line_is_cut_into_words),
-		TEST(a_list_is_cut_into_parts),
-		TEST(a_process_name_moves_no_field_of_stat),
-		TEST(a_port_is_spelled_with_a_slash_or_a_colon),
-		TEST(the_first_that_is_not_less_is_found),
-		TEST(descriptors_pass_with_a_message_and_without),
-	};
-
-	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

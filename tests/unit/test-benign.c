@@ -4,7 +4,6 @@
 
 #include "analyse/trace/trace.h"
 
-#include <errno.h>
 #include <linux/types.h>
 
 #include "bpf/record.h"
@@ -56,13 +55,13 @@ static bool benign(uint64_t key, int err, int origin, uint16_t num_attrs)
 	return rd_benign_reason(&ev, &set) != NULL;
 }
 
-static void the_probe_of_each_device_open(void **state)
+TEST(the_probe_of_each_device_open)
 {
 	assert_true(benign(QUERY_DEVICE_KEY, ENOSPC, INVOKE_WRITE, 1));
 	assert_true(benign(QUERY_DEVICE_KEY, ENOSPC, CMD_VERBS, 1));
 }
 
-static void twin_of_the_probe_a_query_that_really_finds_no_room(void **state)
+TEST(twin_of_the_probe_a_query_that_really_finds_no_room)
 {
 	assert_false(benign(QUERY_DEVICE_KEY, ENOSPC, INVOKE_WRITE, 3));
 	assert_false(benign(QUERY_DEVICE_KEY, ENOSPC, QUERY_DEVICE, 1));
@@ -71,14 +70,14 @@ static void twin_of_the_probe_a_query_that_really_finds_no_room(void **state)
 	assert_false(benign(QUERY_DEVICE_KEY, EIO, INVOKE_WRITE, 1));
 }
 
-static void an_unused_entry_of_the_gid_table(void **state)
+TEST(an_unused_entry_of_the_gid_table)
 {
 	assert_true(benign(GID_ENTRY_KEY, ENODATA, GET_GID, 4));
 	assert_true(benign(GID_ENTRY_KEY, ENODATA, GID_HANDLER, 4));
 	assert_true(benign(GID_ENTRY_KEY, ENODATA, IOCTL, 4));
 }
 
-static void twin_of_the_gid_a_queue_pair_moved_with_an_unused_gid(void **state)
+TEST(twin_of_the_gid_a_queue_pair_moved_with_an_unused_gid)
 {
 	assert_false(benign(MODIFY_QP_KEY, ENODATA, GET_GID, 3));
 	assert_false(benign(GID_ENTRY_KEY, ENODATA, DRIVER, 4));
@@ -86,7 +85,7 @@ static void twin_of_the_gid_a_queue_pair_moved_with_an_unused_gid(void **state)
 	assert_false(benign(GID_TABLE_KEY, ENODATA, GET_GID, 4));
 }
 
-static void waiting_for_a_connection_event(void **state)
+TEST(waiting_for_a_connection_event)
 {
 	assert_true(benign(GET_EVENT_KEY, 512, GET_EVENT, 0));
 	assert_true(benign(GET_EVENT_KEY, 512, UCMA_WRITE, 0));
@@ -94,7 +93,7 @@ static void waiting_for_a_connection_event(void **state)
 	assert_true(benign(GET_EVENT_KEY, EAGAIN, SUFFIXED, 0));
 }
 
-static void twin_of_the_wait_other_calls_that_are_interrupted_or_refused(void **state)
+TEST(twin_of_the_wait_other_calls_that_are_interrupted_or_refused)
 {
 	assert_false(benign(CONNECT_KEY, 512, UCMA_WRITE, 0));
 	assert_false(benign(CONNECT_KEY, EAGAIN, UCMA_WRITE, 0));
@@ -103,14 +102,14 @@ static void twin_of_the_wait_other_calls_that_are_interrupted_or_refused(void **
 	assert_false(benign(REG_MR_KEY, 512, IOCTL, 3));
 }
 
-static void a_call_that_the_library_makes_in_the_older_way_then(void **state)
+TEST(a_call_that_the_library_makes_in_the_older_way_then)
 {
 	assert_true(benign(GID_ENTRY_KEY, EPROTONOSUPPORT, CMD_VERBS, 4));
 	assert_true(benign(QUERY_DEVICE_KEY, EPROTONOSUPPORT, CMD_VERBS, 1));
 	assert_true(benign(RD_VERB(RD_VERB_IOCTL, 0xffff0000u), 515, IOCTL, 0));
 }
 
-static void twin_of_the_older_way_what_the_program_cannot_do_without(void **state)
+TEST(twin_of_the_older_way_what_the_program_cannot_do_without)
 {
 	assert_false(benign(CQ_CREATE_KEY, EPROTONOSUPPORT, CMD_VERBS, 8));
 	assert_false(benign(RD_VERB(RD_VERB_IOCTL, 0x10000000u), EPROTONOSUPPORT, CMD_VERBS, 8));
@@ -119,7 +118,7 @@ static void twin_of_the_older_way_what_the_program_cannot_do_without(void **stat
 	assert_false(benign(GID_ENTRY_KEY, 515, CMD_VERBS, 4));
 }
 
-static void nothing_is_benign_that_was_another_errno_first(void **state)
+TEST(nothing_is_benign_that_was_another_errno_first)
 {
 	struct rd_link chain[] = { { .fn = INVOKE_WRITE, .err = -EIO, .translated = true },
 				   { .fn = IOCTL, .err = -ENOSPC } };
@@ -133,7 +132,7 @@ static void nothing_is_benign_that_was_another_errno_first(void **state)
 	assert_null(rd_benign_reason(&ev, &set));
 }
 
-static void nothing_is_benign_whose_origin_is_not_known(void **state)
+TEST(nothing_is_benign_whose_origin_is_not_known)
 {
 	assert_false(benign(QUERY_DEVICE_KEY, ENOSPC, -1, 1));
 	assert_false(benign(QUERY_DEVICE_KEY, ENOSPC, N_FNS, 1));
@@ -146,30 +145,11 @@ static bool all_benign(uint64_t key, int err, int origin)
 	return rd_benign_count(&count, &set);
 }
 
-static void a_row_of_counts_is_benign_only_if_it_alone_tells(void **state)
+TEST(a_row_of_counts_is_benign_only_if_it_alone_tells)
 {
 	assert_true(all_benign(GID_ENTRY_KEY, ENODATA, GET_GID));
 	assert_false(all_benign(MODIFY_QP_KEY, ENODATA, GET_GID));
 	assert_false(all_benign(QUERY_DEVICE_KEY, ENOSPC, INVOKE_WRITE));
 	assert_false(all_benign(GID_ENTRY_KEY, ENODATA, -1));
 	assert_false(all_benign(GID_ENTRY_KEY, ENODATA, N_FNS));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_probe_of_each_device_open),
-		TEST(twin_of_the_probe_a_query_that_really_finds_no_room),
-		TEST(an_unused_entry_of_the_gid_table),
-		TEST(twin_of_the_gid_a_queue_pair_moved_with_an_unused_gid),
-		TEST(waiting_for_a_connection_event),
-		TEST(twin_of_the_wait_other_calls_that_are_interrupted_or_refused),
-		TEST(a_call_that_the_library_makes_in_the_older_way_then),
-		TEST(twin_of_the_older_way_what_the_program_cannot_do_without),
-		TEST(nothing_is_benign_that_was_another_errno_first),
-		TEST(nothing_is_benign_whose_origin_is_not_known),
-		TEST(a_row_of_counts_is_benign_only_if_it_alone_tells),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

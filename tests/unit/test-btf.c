@@ -6,9 +6,6 @@
 #include "trace/select/btf.h"
 
 #include <bpf/libbpf.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 struct built {
 	struct fake_host host;
@@ -109,9 +106,10 @@ static struct rd_fn describe(const struct rd_btf *btf, const char *name)
 	return fn;
 }
 
-static void arguments_and_returns_are_read_through_typedefs_and_declarations(void **state)
+#define BUILT_TEST(name) TEST_OF(name, struct built, b, setup, teardown)
+
+BUILT_TEST(arguments_and_returns_are_read_through_typedefs_and_declarations)
 {
-	struct built *b = *state;
 	struct btf *base = NULL;
 	struct rd_btf btf = { 0 };
 	struct rd_fn fn;
@@ -152,22 +150,21 @@ static int read_with_another_base(const struct built *b, const char *name)
 	return rc;
 }
 
-static void types_of_a_module_for_another_build_of_the_kernel_are_refused(void **state)
+BUILT_TEST(types_of_a_module_for_another_build_of_the_kernel_are_refused)
 {
 	char word[4096];
 	int rc;
 
 	memset(word, 'x', sizeof(word));
 	word[sizeof(word) - 1] = '\0';
-	assert_int_equal(read_with_another_base(*state, word), -ESTALE);
+	assert_int_equal(read_with_another_base(b, word), -ESTALE);
 	/* Names that end past the strings: libbpf 1.5 reads no such types. */
-	rc = read_with_another_base(*state, "unsigned int");
+	rc = read_with_another_base(b, "unsigned int");
 	assert_true(rc == -ESTALE || rc == -EBADMSG);
 }
 
-static void members_are_found_by_name_and_by_offset_inside_unnamed_ones_too(void **state)
+BUILT_TEST(members_are_found_by_name_and_by_offset_inside_unnamed_ones_too)
 {
-	struct built *b = *state;
 	_cleanup_(rd_btf_deinit) struct rd_btf btf = { 0 };
 	struct rd_btf_member m;
 	uint32_t table, func;
@@ -217,10 +214,9 @@ static void ask_everything(struct built *b)
 	rd_btf_deinit(&btf);
 }
 
-static void damaged_types_are_refused_or_read_without_harm(void **state)
+BUILT_TEST(damaged_types_are_refused_or_read_without_harm)
 {
 	static const uint8_t values[] = { 0x00, 0x01, 0x7f, 0xff };
-	struct built *b = *state;
 	uint32_t whole = b->size;
 
 	for (b->size = 0; b->size < whole; b->size++)
@@ -235,8 +231,6 @@ static void damaged_types_are_refused_or_read_without_harm(void **state)
 		}
 }
 
-#define BUILT(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
-
 static int quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return 0;
@@ -244,13 +238,6 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {
-		BUILT(arguments_and_returns_are_read_through_typedefs_and_declarations),
-		BUILT(types_of_a_module_for_another_build_of_the_kernel_are_refused),
-		BUILT(members_are_found_by_name_and_by_offset_inside_unnamed_ones_too),
-		BUILT(damaged_types_are_refused_or_read_without_harm),
-	};
-
 	libbpf_set_print(quiet);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(NULL, NULL);
 }

@@ -5,10 +5,7 @@
 
 #include "source/bundle/tree.h"
 
-#include <errno.h>
 #include <linux/netlink.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -43,7 +40,7 @@ static void assert_refused(struct rd_buf *tar, int code)
 	rd_buf_deinit(tar);
 }
 
-static void a_bare_tree_is_read_with_or_without_a_folder_above_it(void **state)
+TEST(a_bare_tree_is_read_with_or_without_a_folder_above_it)
 {
 	static const char *const folders[] = { "", "./", "host-1/", "./host-1/" };
 
@@ -75,7 +72,7 @@ static void a_bare_tree_is_read_with_or_without_a_folder_above_it(void **state)
 	}
 }
 
-static void a_directory_is_read_like_an_archive_of_it(void **state)
+TEST(a_directory_is_read_like_an_archive_of_it)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	char root[] = "/tmp/rdmadiag-unit-XXXXXX", command[512];
@@ -118,7 +115,7 @@ static bool sees_what_it_may(const char *root)
 	       strcmp(text_at(source, "/sys/none"), "(ENOENT)") == 0;
 }
 
-static void what_may_not_be_read_in_a_directory_is_not_absent(void **state)
+TEST(what_may_not_be_read_in_a_directory_is_not_absent)
 {
 	char root[] = "/tmp/rdmadiag-unit-XXXXXX", command[512];
 	int status;
@@ -144,7 +141,7 @@ static void what_may_not_be_read_in_a_directory_is_not_absent(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-static void names_and_links_that_leave_the_bundle_are_refused(void **state)
+TEST(names_and_links_that_leave_the_bundle_are_refused)
 {
 	struct rd_buf tar = { 0 };
 
@@ -178,7 +175,7 @@ static void names_and_links_that_leave_the_bundle_are_refused(void **state)
 	}
 }
 
-static void links_that_go_in_circles_or_up_by_way_of_others_lead_nowhere(void **state)
+TEST(links_that_go_in_circles_or_up_by_way_of_others_lead_nowhere)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	_cleanup_buf_ struct rd_buf tar = { 0 };
@@ -196,7 +193,7 @@ static void links_that_go_in_circles_or_up_by_way_of_others_lead_nowhere(void **
 	assert_string_equal(text_at(source, "/../etc/passwd"), "(EBADMSG)");
 }
 
-static void an_archive_that_ends_anywhere_before_its_end_is_refused(void **state)
+TEST(an_archive_that_ends_anywhere_before_its_end_is_refused)
 {
 	_cleanup_buf_ struct rd_buf tar = { 0 };
 	size_t whole;
@@ -212,7 +209,7 @@ static void an_archive_that_ends_anywhere_before_its_end_is_refused(void **state
 	}
 }
 
-static void what_is_no_bundle_at_all_is_refused(void **state)
+TEST(what_is_no_bundle_at_all_is_refused)
 {
 	struct rd_buf tar = { 0 };
 
@@ -226,7 +223,7 @@ static void what_is_no_bundle_at_all_is_refused(void **state)
 	assert_refused(&tar, EBADMSG);
 }
 
-static void a_bomb_is_refused_before_it_takes_the_memory(void **state)
+TEST(a_bomb_is_refused_before_it_takes_the_memory)
 {
 	char path[64], packed[80], command[256];
 	struct rd_source *source = NULL;
@@ -260,7 +257,7 @@ static void a_bomb_is_refused_before_it_takes_the_memory(void **state)
 	unlink(packed);
 }
 
-static void a_denied_file_is_denied_again_and_others_are_as_they_were(void **state)
+TEST(a_denied_file_is_denied_again_and_others_are_as_they_were)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	_cleanup_names_ struct rd_names names = { 0 };
@@ -297,7 +294,7 @@ static void a_denied_file_is_denied_again_and_others_are_as_they_were(void **sta
 	assert_int_equal(rd_source_bundle_next(source, &err), -ENODATA);
 }
 
-static void a_manifest_that_lies_is_refused(void **state)
+TEST(a_manifest_that_lies_is_refused)
 {
 	static const char *const lies[] = {
 		"",
@@ -344,7 +341,7 @@ static void a_manifest_that_lies_is_refused(void **state)
 	}
 }
 
-static void a_later_sample_has_what_changed_and_the_rest_as_before(void **state)
+TEST(a_later_sample_has_what_changed_and_the_rest_as_before)
 {
 	static const char manifest[] =
 		"{\"schema\":\"rdmadiag/bundle/1\",\"samples\":[{\"realtime_ns\":1,\"requests\":["
@@ -373,7 +370,7 @@ static void a_later_sample_has_what_changed_and_the_rest_as_before(void **state)
 	assert_int_equal(rd_source_bundle_next(source, NULL), -ENODATA);
 }
 
-static void an_nccl_topology_is_a_host_with_nothing_else(void **state)
+TEST(an_nccl_topology_is_a_host_with_nothing_else)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	struct rd_buf xml = { (char *)"\n<system version=\"1\"/>\n", 23, 0, false };
@@ -381,24 +378,4 @@ static void an_nccl_topology_is_a_host_with_nothing_else(void **state)
 	assert_int_equal(tar_open(&xml, &source, NULL), 0);
 	assert_string_equal(text_at(source, RD_SOURCE_NCCL_XML), "\n<system version=\"1\"/>\n");
 	assert_string_equal(text_at(source, "/sys/class/infiniband"), "(ENOENT)");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_bare_tree_is_read_with_or_without_a_folder_above_it),
-		TEST(a_directory_is_read_like_an_archive_of_it),
-		TEST(what_may_not_be_read_in_a_directory_is_not_absent),
-		TEST(names_and_links_that_leave_the_bundle_are_refused),
-		TEST(links_that_go_in_circles_or_up_by_way_of_others_lead_nowhere),
-		TEST(an_archive_that_ends_anywhere_before_its_end_is_refused),
-		TEST(what_is_no_bundle_at_all_is_refused),
-		TEST(a_bomb_is_refused_before_it_takes_the_memory),
-		TEST(a_denied_file_is_denied_again_and_others_are_as_they_were),
-		TEST(a_manifest_that_lies_is_refused),
-		TEST(a_later_sample_has_what_changed_and_the_rest_as_before),
-		TEST(an_nccl_topology_is_a_host_with_nothing_else),
-	};
-
-	return cmocka_run_group_tests_name("bundle", tests, NULL, NULL);
 }

@@ -41,311 +41,286 @@ static void bind_to(struct made_failure *m, int err, const char *origin, const c
 	made_field(m, RD_REQ_CM_ID, 12);
 }
 
-static void an_address_of_which_duplicates_are_looked_for(void **state)
+FAILURE_TEST(an_address_of_which_duplicates_are_looked_for)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	bind_to(&m, EADDRNOTAVAIL, "rdma_find_ndev_for_src_ip_rcu", "2001:db8::1", 7000);
-	m.module.name = (char *)MADE_CORE;
+	bind_to(m, EADDRNOTAVAIL, "rdma_find_ndev_for_src_ip_rcu", "2001:db8::1", 7000);
+	m->module.name = (char *)MADE_CORE;
 	addresses[0] = (struct rd_ifaddr){ .ifindex = 2, .flags = 0x40, .addr = { .v6 = true } };
-	memcpy(addresses[0].addr.raw, m.event.request.src.addr, 16);
-	ASSERT_CAUSE(&m, "address-tentative", HIGH, "2001:db8::1 of eth0 cannot be used yet");
+	memcpy(addresses[0].addr.raw, m->event.request.src.addr, 16);
+	ASSERT_CAUSE(m, "address-tentative", HIGH, "2001:db8::1 of eth0 cannot be used yet");
 	addresses[0].flags = 0x08;
-	ASSERT_CAUSE(&m, "address-tentative", HIGH, "another host has it");
+	ASSERT_CAUSE(m, "address-tentative", HIGH, "another host has it");
 	addresses[0].flags = 0;
-	made_assert_not(&m, "address-tentative");
+	made_assert_not(m, "address-tentative");
 }
 
-static void a_port_that_another_process_uses(void **state)
+FAILURE_TEST(a_port_that_another_process_uses)
 {
 	struct rd_cm_id id = { .src = { .family = AF_INET, .port = 7471, .ip = { 10, 1, 2, 3 } },
 			       .owner.pid = { 99, RD_OK },
 			       .proc = -1 };
-	_cleanup_(made_end) struct made_failure m;
 
-	bind_to(&m, EADDRINUSE, "cma_check_port", "10.1.2.3", 7471);
-	ASSERT_CAUSE(&m, "address-in-use", HIGH, "port 7471 of 10.1.2.3");
-	m.f.res.cm_ids = &id;
-	m.f.res.n_cm_ids = 1;
-	ASSERT_CAUSE(&m, "address-in-use", HIGH, "used by process 99");
+	bind_to(m, EADDRINUSE, "cma_check_port", "10.1.2.3", 7471);
+	ASSERT_CAUSE(m, "address-in-use", HIGH, "port 7471 of 10.1.2.3");
+	m->f.res.cm_ids = &id;
+	m->f.res.n_cm_ids = 1;
+	ASSERT_CAUSE(m, "address-in-use", HIGH, "used by process 99");
 	/* That of another address does not matter. */
-	m.fn.name = (char *)"rdma_bind_addr";
-	ASSERT_CAUSE(&m, "address-in-use", MEDIUM, "used by process 99");
+	m->fn.name = (char *)"rdma_bind_addr";
+	ASSERT_CAUSE(m, "address-in-use", MEDIUM, "used by process 99");
 	id.src.port = 7472;
-	ASSERT_NOTHING(&m);
+	ASSERT_NOTHING(m);
 	/* rdma_listen names none. */
-	m.event.request.src.known = false;
-	m.fn.name = (char *)"cma_check_port";
-	ASSERT_CAUSE(&m, "address-in-use", HIGH, "the port is used by another rdma_cm_id");
-	m.event.request.src.known = true;
+	m->event.request.src.known = false;
+	m->fn.name = (char *)"cma_check_port";
+	ASSERT_CAUSE(m, "address-in-use", HIGH, "the port is used by another rdma_cm_id");
+	m->event.request.src.known = true;
 	/* Two, of which one has any address. */
-	m.event.err = -EADDRNOTAVAIL;
-	m.fn.name = (char *)"cma_check_port";
-	ASSERT_CAUSE(&m, "address-in-use", HIGH, "port 7471 of 10.1.2.3", "before it listens");
+	m->event.err = -EADDRNOTAVAIL;
+	m->fn.name = (char *)"cma_check_port";
+	ASSERT_CAUSE(m, "address-in-use", HIGH, "port 7471 of 10.1.2.3", "before it listens");
 	/* Another function failed last, for another device. */
-	m.fn.name = (char *)"cma_validate_port";
-	ASSERT_CAUSE(&m, "address-in-use", MEDIUM, "port 7471 of 10.1.2.3", "bound to 0.0.0.0 or ::");
+	m->fn.name = (char *)"cma_validate_port";
+	ASSERT_CAUSE(m, "address-in-use", MEDIUM, "port 7471 of 10.1.2.3", "bound to 0.0.0.0 or ::");
 	id.src = (struct rd_sockaddr){ .family = AF_INET, .port = 7471 };
-	ASSERT_CAUSE(&m, "address-in-use", MEDIUM, "port 7471 of 0.0.0.0 is used by process 99");
-	m.event.request.src = made_address_of("::", 7471);
-	ASSERT_CAUSE(&m, "address-in-use", MEDIUM, ":: is every address", "used by process 99");
+	ASSERT_CAUSE(m, "address-in-use", MEDIUM, "port 7471 of 0.0.0.0 is used by process 99");
+	m->event.request.src = made_address_of("::", 7471);
+	ASSERT_CAUSE(m, "address-in-use", MEDIUM, ":: is every address", "used by process 99");
 	/* Before it looks at ports, as for an address that is not usable yet. */
-	m.event.request.src = made_address_of("10.1.2.3", 7471);
-	m.fn.name = (char *)"rdma_find_ndev_for_src_ip_rcu";
-	ASSERT_NOTHING(&m);
+	m->event.request.src = made_address_of("10.1.2.3", 7471);
+	m->fn.name = (char *)"rdma_find_ndev_for_src_ip_rcu";
+	ASSERT_NOTHING(m);
 }
 
-static void an_address_of_another_host(void **state)
+FAILURE_TEST(an_address_of_another_host)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	bind_to(&m, EADDRNOTAVAIL, "rdma_find_ndev_for_src_ip_rcu", "10.1.2.4", 7471);
-	ASSERT_CAUSE(&m, "address-not-local", HIGH, "no interface of this host has the address 10.1.2.4");
-	m.event.request.src = made_address_of("10.1.2.3", 7471);
-	ASSERT_NOTHING(&m);
+	bind_to(m, EADDRNOTAVAIL, "rdma_find_ndev_for_src_ip_rcu", "10.1.2.4", 7471);
+	ASSERT_CAUSE(m, "address-not-local", HIGH, "no interface of this host has the address 10.1.2.4");
+	m->event.request.src = made_address_of("10.1.2.3", 7471);
+	ASSERT_NOTHING(m);
 	/* In a container; elsewhere than there nothing is known of it. */
-	m.f.other_net_ns = true;
-	RD_SET(m.event.moment.net_ns, 4026532500);
-	ASSERT_CAUSE(&m, "address-not-local", HIGH, "net:[4026532500]", "10.1.2.3", "interface eth0 has it");
-	m.fn.name = (char *)"rdma_bind_addr";
-	ASSERT_NOTHING(&m);
-	assert_non_null(strstr(m.said, "nsenter -t 4721 -n ip address"));
-	m.f.other_net_ns = false;
-	m.event.request.src = made_address_of("10.1.2.4", 7471);
-	m.f.net.addrs_known = RD_DENIED;
-	ASSERT_NOTHING(&m);
+	m->f.other_net_ns = true;
+	RD_SET(m->event.moment.net_ns, 4026532500);
+	ASSERT_CAUSE(m, "address-not-local", HIGH, "net:[4026532500]", "10.1.2.3", "interface eth0 has it");
+	m->fn.name = (char *)"rdma_bind_addr";
+	ASSERT_NOTHING(m);
+	assert_non_null(strstr(m->said, "nsenter -t 4721 -n ip address"));
+	m->f.other_net_ns = false;
+	m->event.request.src = made_address_of("10.1.2.4", 7471);
+	m->f.net.addrs_known = RD_DENIED;
+	ASSERT_NOTHING(m);
 }
 
-static void no_port_is_free(void **state)
+FAILURE_TEST(no_port_is_free)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	bind_to(&m, EADDRNOTAVAIL, "cma_alloc_any_port", "10.1.2.3", 0);
-	ASSERT_CAUSE(&m, "ports-exhausted", HIGH, "ip_local_port_range", "0 rdma_cm_ids");
-	m.fn.name = (char *)"addr_resolve";
-	ASSERT_CAUSE(&m, "ports-exhausted", MEDIUM, "ip_local_port_range");
-	m.event.request.src.port = 7471;
-	ASSERT_NOTHING(&m);
+	bind_to(m, EADDRNOTAVAIL, "cma_alloc_any_port", "10.1.2.3", 0);
+	ASSERT_CAUSE(m, "ports-exhausted", HIGH, "ip_local_port_range", "0 rdma_cm_ids");
+	m->fn.name = (char *)"addr_resolve";
+	ASSERT_CAUSE(m, "ports-exhausted", MEDIUM, "ip_local_port_range");
+	m->event.request.src.port = 7471;
+	ASSERT_NOTHING(m);
 }
 
-static void an_interface_without_rdma_device(void **state)
+FAILURE_TEST(an_interface_without_rdma_device)
 {
 	struct rd_res_dev dev = { .name = (char *)"mlx5_0" };
-	_cleanup_(made_end) struct made_failure m;
 
-	bind_to(&m, ENODEV, "cma_validate_port", "10.9.9.9", 7471);
-	ASSERT_CAUSE(&m, "address-without-rdma", MEDIUM, "address 10.9.9.9 is of interface eth1");
-	m.f.res.devs = &dev;
-	m.f.res.n_devs = 1;
-	ASSERT_CAUSE(&m, "address-without-rdma", HIGH, "address 10.9.9.9 is of interface eth1");
-	m.event.request.src = made_address_of("10.1.2.4", 7471);
-	made_assert_not(&m, "address-without-rdma");
+	bind_to(m, ENODEV, "cma_validate_port", "10.9.9.9", 7471);
+	ASSERT_CAUSE(m, "address-without-rdma", MEDIUM, "address 10.9.9.9 is of interface eth1");
+	m->f.res.devs = &dev;
+	m->f.res.n_devs = 1;
+	ASSERT_CAUSE(m, "address-without-rdma", HIGH, "address 10.9.9.9 is of interface eth1");
+	m->event.request.src = made_address_of("10.1.2.4", 7471);
+	made_assert_not(m, "address-without-rdma");
 	/* By the route. */
-	m.event.verb = (char *)"rdma_resolve_addr";
-	m.event.request.src.known = false;
-	m.event.request.dst = made_address_of("10.9.9.1", 7471);
-	made_assert_not(&m, "address-without-rdma");
-	m.f.route_errno = 0;
-	m.f.route.ifindex = 3;
-	ASSERT_CAUSE(&m, "address-without-rdma", HIGH, "the route to 10.9.9.1 is through interface eth1");
+	m->event.verb = (char *)"rdma_resolve_addr";
+	m->event.request.src.known = false;
+	m->event.request.dst = made_address_of("10.9.9.1", 7471);
+	made_assert_not(m, "address-without-rdma");
+	m->f.route_errno = 0;
+	m->f.route.ifindex = 3;
+	ASSERT_CAUSE(m, "address-without-rdma", HIGH, "the route to 10.9.9.1 is through interface eth1");
 }
 
-static void an_address_without_gid(void **state)
+FAILURE_TEST(an_address_without_gid)
 {
 	struct rd_res_dev dev = { .name = (char *)"mlx5_0" };
 	struct rd_res_port port = { .num = 1, .netdev = (char *)"eth1" };
-	_cleanup_(made_end) struct made_failure m;
 
-	bind_to(&m, ENODEV, "cma_validate_port", "10.9.9.9", 7471);
-	m.f.res = (struct rd_res){ .devs = &dev, .n_devs = 1, .ports = &port, .n_ports = 1 };
+	bind_to(m, ENODEV, "cma_validate_port", "10.9.9.9", 7471);
+	m->f.res = (struct rd_res){ .devs = &dev, .n_devs = 1, .ports = &port, .n_ports = 1 };
 	RD_SET(port.state, 4);
-	ASSERT_CAUSE(&m, "address-without-rdma", MEDIUM,
+	ASSERT_CAUSE(m, "address-without-rdma", MEDIUM,
 		     "10.9.9.9 is an address of eth1, but mlx5_0/1 has no GID for it", "call it again");
 	port.state.v = 1;
-	ASSERT_CAUSE(&m, "address-without-rdma", MEDIUM, "not ACTIVE", "ip link set eth1 up");
+	ASSERT_CAUSE(m, "address-without-rdma", MEDIUM, "not ACTIVE", "ip link set eth1 up");
 	/* The port of another interface; one above it is enough. */
 	port.netdev = (char *)"eth0";
-	ASSERT_CAUSE(&m, "address-without-rdma", HIGH, "which has no RDMA device");
+	ASSERT_CAUSE(m, "address-without-rdma", HIGH, "which has no RDMA device");
 	interfaces[1].lower = 2;
 	interfaces[1].vlan = 7;
-	ASSERT_CAUSE(&m, "address-without-rdma", MEDIUM, "mlx5_0/1 has no GID for it");
+	ASSERT_CAUSE(m, "address-without-rdma", MEDIUM, "mlx5_0/1 has no GID for it");
 	/* The other end of a pair is below it, too. */
 	interfaces[1].vlan = -1;
-	ASSERT_CAUSE(&m, "address-without-rdma", HIGH, "which has no RDMA device");
+	ASSERT_CAUSE(m, "address-without-rdma", HIGH, "which has no RDMA device");
 	interfaces[0].kind = (char *)"bond";
 	interfaces[1].master = 2;
 	port.netdev = (char *)"eth1";
-	m.event.request.src = made_address_of("10.1.2.3", 7471);
-	ASSERT_CAUSE(&m, "address-without-rdma", MEDIUM, "address of eth0, but mlx5_0/1");
-	m.event.verb = (char *)"rdma_resolve_addr";
-	m.event.request.src.known = false;
-	m.event.request.dst = made_address_of("10.9.9.1", 7471);
-	m.f.route_errno = 0;
-	m.f.route.ifindex = 2;
-	ASSERT_CAUSE(&m, "address-without-rdma", MEDIUM, "the route to 10.9.9.1 is through eth0, but mlx5_0/1");
+	m->event.request.src = made_address_of("10.1.2.3", 7471);
+	ASSERT_CAUSE(m, "address-without-rdma", MEDIUM, "address of eth0, but mlx5_0/1");
+	m->event.verb = (char *)"rdma_resolve_addr";
+	m->event.request.src.known = false;
+	m->event.request.dst = made_address_of("10.9.9.1", 7471);
+	m->f.route_errno = 0;
+	m->f.route.ifindex = 2;
+	ASSERT_CAUSE(m, "address-without-rdma", MEDIUM, "the route to 10.9.9.1 is through eth0, but mlx5_0/1");
 }
 
-static void scopes_that_do_not_fit_the_address(void **state)
+FAILURE_TEST(scopes_that_do_not_fit_the_address)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	bind_to(&m, ENODEV, "rdma_translate_ip", "fe80::1", 7471);
+	bind_to(m, ENODEV, "rdma_translate_ip", "fe80::1", 7471);
 	addresses[1].addr = (struct rd_addr){ .v6 = true, .raw = { 0xfe, 0x80, [15] = 1 } };
-	m.event.request.src.scope_id = 99;
-	ASSERT_CAUSE(&m, "address-scope-missing", HIGH, "sin6_scope_id is 99, which is not the index of an interface",
+	m->event.request.src.scope_id = 99;
+	ASSERT_CAUSE(m, "address-scope-missing", HIGH, "sin6_scope_id is 99, which is not the index of an interface",
 		     "fe80::1 is an address of eth1 (index 3)", "if_nametoindex(\"eth1\")");
-	m.event.request.src.scope_id = 2;
-	ASSERT_CAUSE(&m, "address-scope-missing", HIGH, "sin6_scope_id is 2, the index of eth0, which does not have");
+	m->event.request.src.scope_id = 2;
+	ASSERT_CAUSE(m, "address-scope-missing", HIGH, "sin6_scope_id is 2, the index of eth0, which does not have");
 	/* The right one, and one of two interfaces with the same address. */
-	m.event.request.src.scope_id = 3;
-	ASSERT_CAUSE(&m, "address-without-rdma", MEDIUM, "interface eth1");
+	m->event.request.src.scope_id = 3;
+	ASSERT_CAUSE(m, "address-without-rdma", MEDIUM, "interface eth1");
 	addresses[0].addr = addresses[1].addr;
-	ASSERT_CAUSE(&m, "address-without-rdma", MEDIUM, "interface eth1");
-	m.f.net.links_known = RD_DENIED;
-	m.event.request.src.scope_id = 99;
-	made_assert_not(&m, "address-scope-missing");
+	ASSERT_CAUSE(m, "address-without-rdma", MEDIUM, "interface eth1");
+	m->f.net.links_known = RD_DENIED;
+	m->event.request.src.scope_id = 99;
+	made_assert_not(m, "address-scope-missing");
 }
 
-static void ports_below_1024_need_a_capability(void **state)
+FAILURE_TEST(ports_below_1024_need_a_capability)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	bind_to(&m, EACCES, "cma_use_port", "10.1.2.3", 80);
-	ASSERT_NOTHING(&m);
-	RD_SET(m.event.moment.caps, 0);
-	ASSERT_CAUSE(&m, "privileged-port", HIGH, "port 80 is below 1024", "CAP_NET_BIND_SERVICE");
-	m.event.moment.caps.v = 1ull << CAP_NET_BIND_SERVICE;
-	ASSERT_NOTHING(&m);
+	bind_to(m, EACCES, "cma_use_port", "10.1.2.3", 80);
+	ASSERT_NOTHING(m);
+	RD_SET(m->event.moment.caps, 0);
+	ASSERT_CAUSE(m, "privileged-port", HIGH, "port 80 is below 1024", "CAP_NET_BIND_SERVICE");
+	m->event.moment.caps.v = 1ull << CAP_NET_BIND_SERVICE;
+	ASSERT_NOTHING(m);
 	/* The kernel requires it of the initial user namespace. */
-	RD_SET(m.event.moment.user_ns_level, 1);
-	ASSERT_CAUSE(&m, "privileged-port", HIGH, "only in a user namespace");
-	m.event.moment.user_ns_level.v = 0;
-	ASSERT_NOTHING(&m);
-	m.event.moment.caps.v = 0;
-	m.event.request.src.port = 1024;
-	ASSERT_NOTHING(&m);
+	RD_SET(m->event.moment.user_ns_level, 1);
+	ASSERT_CAUSE(m, "privileged-port", HIGH, "only in a user namespace");
+	m->event.moment.user_ns_level.v = 0;
+	ASSERT_NOTHING(m);
+	m->event.moment.caps.v = 0;
+	m->event.request.src.port = 1024;
+	ASSERT_NOTHING(m);
 	/* Before it looks at the port. */
-	m.event.request.src.port = 80;
-	made_origin(&m, MADE_UCM, "ucma_write");
-	ASSERT_CAUSE(&m, "credentials-changed", HIGH, "changed its user");
+	m->event.request.src.port = 80;
+	made_origin(m, MADE_UCM, "ucma_write");
+	ASSERT_CAUSE(m, "credentials-changed", HIGH, "changed its user");
 }
 
-static void families_that_rdma_cm_does_not_have(void **state)
+FAILURE_TEST(families_that_rdma_cm_does_not_have)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	bind_to(&m, EAFNOSUPPORT, "rdma_bind_addr", "10.1.2.3", 80);
+	bind_to(m, EAFNOSUPPORT, "rdma_bind_addr", "10.1.2.3", 80);
 	/* One that it has. */
-	ASSERT_NOTHING(&m);
-	m.event.request.src.family = AF_UNIX;
-	ASSERT_CAUSE(&m, "address-family", HIGH, "address family 1 ");
-	m.event.request.src.known = false;
-	ASSERT_NOTHING(&m);
-	m.event.request.src.known = true;
-	m.event.object = (char *)"QP";
-	ASSERT_NOTHING(&m);
+	ASSERT_NOTHING(m);
+	m->event.request.src.family = AF_UNIX;
+	ASSERT_CAUSE(m, "address-family", HIGH, "address family 1 ");
+	m->event.request.src.known = false;
+	ASSERT_NOTHING(m);
+	m->event.request.src.known = true;
+	m->event.object = (char *)"QP";
+	ASSERT_NOTHING(m);
 }
 
 /* --- values --- */
 
-static void a_length_that_is_not_of_the_family(void **state)
+FAILURE_TEST(a_length_that_is_not_of_the_family)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	bind_to(&m, EINVAL, "ucma_bind", "10.1.2.3", 0);
-	m.module.name = (char *)MADE_UCM;
-	ASSERT_UNKNOWN(&m, "the rdma_cm_id was new");
-	made_field(&m, RD_REQ_ADDR_SIZE, 17);
-	ASSERT_CAUSE(&m, "request-malformed", HIGH, "addr_size is 17", "rdma_cm_id number 12");
-	made_field(&m, RD_REQ_ADDR_SIZE, 16);
-	ASSERT_UNKNOWN(&m, "the rdma_cm_id was new");
-	m.event.request.src.family = AF_INET6;
-	ASSERT_CAUSE(&m, "request-malformed", HIGH, "addr_size is 16");
-	m.event.request.src.family = AF_UNIX;
-	ASSERT_CAUSE(&m, "address-family", HIGH, "family 1,");
-	m.fn.name = (char *)"ucma_get_ctx";
-	m.event.origin_exact = false;
-	ASSERT_UNKNOWN(&m, "the rdma_cm_id was new");
+	bind_to(m, EINVAL, "ucma_bind", "10.1.2.3", 0);
+	m->module.name = (char *)MADE_UCM;
+	ASSERT_UNKNOWN(m, "the rdma_cm_id was new");
+	made_field(m, RD_REQ_ADDR_SIZE, 17);
+	ASSERT_CAUSE(m, "request-malformed", HIGH, "addr_size is 17", "rdma_cm_id number 12");
+	made_field(m, RD_REQ_ADDR_SIZE, 16);
+	ASSERT_UNKNOWN(m, "the rdma_cm_id was new");
+	m->event.request.src.family = AF_INET6;
+	ASSERT_CAUSE(m, "request-malformed", HIGH, "addr_size is 16");
+	m->event.request.src.family = AF_UNIX;
+	ASSERT_CAUSE(m, "address-family", HIGH, "family 1,");
+	m->fn.name = (char *)"ucma_get_ctx";
+	m->event.origin_exact = false;
+	ASSERT_UNKNOWN(m, "the rdma_cm_id was new");
 }
 
-static void link_local_addresses_need_their_interface(void **state)
+FAILURE_TEST(link_local_addresses_need_their_interface)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	bind_to(&m, EINVAL, "cma_check_linklocal", "fe80::1", 7471);
-	ASSERT_CAUSE(&m, "address-scope-missing", HIGH, "fe80::1 is a link-local address");
-	m.event.request.src.scope_id = 2;
-	ASSERT_UNKNOWN(&m, "was new");
-	m.event.request.src = made_address_of("2001:db8::1", 7471);
-	ASSERT_UNKNOWN(&m, "was new");
+	bind_to(m, EINVAL, "cma_check_linklocal", "fe80::1", 7471);
+	ASSERT_CAUSE(m, "address-scope-missing", HIGH, "fe80::1 is a link-local address");
+	m->event.request.src.scope_id = 2;
+	ASSERT_UNKNOWN(m, "was new");
+	m->event.request.src = made_address_of("2001:db8::1", 7471);
+	ASSERT_UNKNOWN(m, "was new");
 }
 
-static void groups_that_cannot_be_joined(void **state)
+FAILURE_TEST(groups_that_cannot_be_joined)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "rdma_join_multicast", EINVAL, MADE_UCM, "ucma_process_join");
-	RD_SET(m.event.moment.cm_state, CM_ADDR_BOUND);
-	m.event.request.dst = made_address_of("239.1.2.3", 0);
-	made_field(&m, RD_REQ_JOIN_FLAGS, 5);
-	ASSERT_CAUSE(&m, "attribute-value", HIGH, "join_flags is 5");
-	made_field(&m, RD_REQ_JOIN_FLAGS, 1);
-	ASSERT_UNKNOWN(&m, "was bound");
-	made_field(&m, RD_REQ_ADDR_SIZE, 7);
-	ASSERT_CAUSE(&m, "request-malformed", HIGH, "addr_size is 7");
-	made_field(&m, RD_REQ_ADDR_SIZE, 16);
-	ASSERT_UNKNOWN(&m, "was bound");
-	made_origin(&m, MADE_CM, "cma_iboe_join_multicast");
-	m.event.request.dst = made_address_of("0.0.0.0", 0);
-	ASSERT_CAUSE(&m, "multicast-address", HIGH, "0.0.0.0");
-	m.event.request.dst = made_address_of("239.1.2.3", 0);
-	ASSERT_UNKNOWN(&m, "was bound");
-	m.fn.name = (char *)"rdma_join_multicast";
-	ASSERT_CAUSE(&m, "qp-type", MEDIUM, "for datagrams");
+	made_failure(m, "rdma_join_multicast", EINVAL, MADE_UCM, "ucma_process_join");
+	RD_SET(m->event.moment.cm_state, CM_ADDR_BOUND);
+	m->event.request.dst = made_address_of("239.1.2.3", 0);
+	made_field(m, RD_REQ_JOIN_FLAGS, 5);
+	ASSERT_CAUSE(m, "attribute-value", HIGH, "join_flags is 5");
+	made_field(m, RD_REQ_JOIN_FLAGS, 1);
+	ASSERT_UNKNOWN(m, "was bound");
+	made_field(m, RD_REQ_ADDR_SIZE, 7);
+	ASSERT_CAUSE(m, "request-malformed", HIGH, "addr_size is 7");
+	made_field(m, RD_REQ_ADDR_SIZE, 16);
+	ASSERT_UNKNOWN(m, "was bound");
+	made_origin(m, MADE_CM, "cma_iboe_join_multicast");
+	m->event.request.dst = made_address_of("0.0.0.0", 0);
+	ASSERT_CAUSE(m, "multicast-address", HIGH, "0.0.0.0");
+	m->event.request.dst = made_address_of("239.1.2.3", 0);
+	ASSERT_UNKNOWN(m, "was bound");
+	m->fn.name = (char *)"rdma_join_multicast";
+	ASSERT_CAUSE(m, "qp-type", MEDIUM, "for datagrams");
 }
 
-static void private_data_that_does_not_fit(void **state)
+FAILURE_TEST(private_data_that_does_not_fit)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "rdma_connect", EINVAL, "ib_cm", "cm_validate_req_param");
-	RD_SET(m.event.moment.cm_state, CM_ROUTE_RESOLVED);
-	made_field(&m, RD_REQ_PRIVATE_LEN, 57);
-	ASSERT_CAUSE(&m, "private-data-too-long", HIGH, "private_data_len is 57", "at most 56 bytes");
+	made_failure(m, "rdma_connect", EINVAL, "ib_cm", "cm_validate_req_param");
+	RD_SET(m->event.moment.cm_state, CM_ROUTE_RESOLVED);
+	made_field(m, RD_REQ_PRIVATE_LEN, 57);
+	ASSERT_CAUSE(m, "private-data-too-long", HIGH, "private_data_len is 57", "at most 56 bytes");
 	/* Datagrams and iWARP carry more. */
-	m.fn.name = (char *)"ib_send_cm_sidr_req";
-	ASSERT_CAUSE(&m, "private-data-too-long", MEDIUM, "57");
-	made_field(&m, RD_REQ_PRIVATE_LEN, 181);
-	ASSERT_CAUSE(&m, "private-data-too-long", HIGH, "181");
-	made_origin(&m, "iw_cm", "iw_cm_connect");
-	ASSERT_CAUSE(&m, "private-data-too-long", MEDIUM, "181");
-	made_field(&m, RD_REQ_PRIVATE_LEN, 56);
-	ASSERT_UNKNOWN(&m, "was route resolved");
-	m.event.verb = (char *)"rdma_accept";
-	RD_SET(m.event.moment.cm_state, CM_CONNECT);
-	made_field(&m, RD_REQ_PRIVATE_LEN, 196);
-	ASSERT_UNKNOWN(&m, "connecting or connected");
+	m->fn.name = (char *)"ib_send_cm_sidr_req";
+	ASSERT_CAUSE(m, "private-data-too-long", MEDIUM, "57");
+	made_field(m, RD_REQ_PRIVATE_LEN, 181);
+	ASSERT_CAUSE(m, "private-data-too-long", HIGH, "181");
+	made_origin(m, "iw_cm", "iw_cm_connect");
+	ASSERT_CAUSE(m, "private-data-too-long", MEDIUM, "181");
+	made_field(m, RD_REQ_PRIVATE_LEN, 56);
+	ASSERT_UNKNOWN(m, "was route resolved");
+	m->event.verb = (char *)"rdma_accept";
+	RD_SET(m->event.moment.cm_state, CM_CONNECT);
+	made_field(m, RD_REQ_PRIVATE_LEN, 196);
+	ASSERT_UNKNOWN(m, "connecting or connected");
 }
 
-static void ends_of_different_families(void **state)
+FAILURE_TEST(ends_of_different_families)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "rdma_resolve_addr", EINVAL, MADE_CM, "resolve_prepare_src");
-	RD_SET(m.event.moment.cm_state, CM_IDLE);
-	m.event.request.src = made_address_of("10.1.2.3", 0);
-	m.event.request.dst = made_address_of("2001:db8::1", 0);
-	ASSERT_CAUSE(&m, "address-family", HIGH, "source 10.1.2.3 and destination 2001:db8::1");
-	m.event.request.dst = made_address_of("10.1.2.9", 0);
-	ASSERT_UNKNOWN(&m, "was new");
-	m.event.request.src.known = false;
-	m.event.moment.cm_state.v = CM_ADDR_BOUND;
-	ASSERT_CAUSE(&m, "address-family", HIGH, "is bound to an address of another family than destination 10.1.2.9");
-	m.fn.name = (char *)"cma_acquire_dev";
-	ASSERT_UNKNOWN(&m, "was bound");
+	made_failure(m, "rdma_resolve_addr", EINVAL, MADE_CM, "resolve_prepare_src");
+	RD_SET(m->event.moment.cm_state, CM_IDLE);
+	m->event.request.src = made_address_of("10.1.2.3", 0);
+	m->event.request.dst = made_address_of("2001:db8::1", 0);
+	ASSERT_CAUSE(m, "address-family", HIGH, "source 10.1.2.3 and destination 2001:db8::1");
+	m->event.request.dst = made_address_of("10.1.2.9", 0);
+	ASSERT_UNKNOWN(m, "was new");
+	m->event.request.src.known = false;
+	m->event.moment.cm_state.v = CM_ADDR_BOUND;
+	ASSERT_CAUSE(m, "address-family", HIGH, "is bound to an address of another family than destination 10.1.2.9");
+	m->fn.name = (char *)"cma_acquire_dev";
+	ASSERT_UNKNOWN(m, "was bound");
 }
 
-static void values_that_do_not_exist(void **state)
+TEST(values_that_do_not_exist)
 {
 	static const struct {
 		const char *verb, *origin;
@@ -371,51 +346,47 @@ static void values_that_do_not_exist(void **state)
 	}
 }
 
-static void options_that_were_refused(void **state)
+FAILURE_TEST(options_that_were_refused)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "rdma_set_option", ENOSYS, MADE_UCM, "ucma_set_option_id");
-	made_field(&m, RD_REQ_OPTION_LEVEL, 0);
-	made_field(&m, RD_REQ_OPTION, 44);
-	ASSERT_CAUSE(&m, "not-supported", HIGH, "option 44 of level 0 is not known to this kernel");
-	m.event.err = -EINVAL;
-	ASSERT_CAUSE(&m, "attribute-value", MEDIUM, "option 44 of level 0 was refused");
+	made_failure(m, "rdma_set_option", ENOSYS, MADE_UCM, "ucma_set_option_id");
+	made_field(m, RD_REQ_OPTION_LEVEL, 0);
+	made_field(m, RD_REQ_OPTION, 44);
+	ASSERT_CAUSE(m, "not-supported", HIGH, "option 44 of level 0 is not known to this kernel");
+	m->event.err = -EINVAL;
+	ASSERT_CAUSE(m, "attribute-value", MEDIUM, "option 44 of level 0 was refused");
 	/* A function that knows the reason. */
-	made_origin(&m, MADE_CM, "rdma_set_ack_timeout");
-	ASSERT_CAUSE(&m, "qp-type", HIGH, "ACK timeout");
-	m.event.request.known[RD_REQ_OPTION] = false;
-	m.event.origin_exact = false;
-	ASSERT_NOTHING(&m);
+	made_origin(m, MADE_CM, "rdma_set_ack_timeout");
+	ASSERT_CAUSE(m, "qp-type", HIGH, "ACK timeout");
+	m->event.request.known[RD_REQ_OPTION] = false;
+	m->event.origin_exact = false;
+	ASSERT_NOTHING(m);
 }
 
-static void an_id_that_does_not_exist(void **state)
+FAILURE_TEST(an_id_that_does_not_exist)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "rdma_connect", ENOENT, MADE_UCM, "_ucma_find_context");
-	made_field(&m, RD_REQ_CM_ID, 12);
-	ASSERT_CAUSE(&m, "cm-id-stale", HIGH, "no rdma_cm_id with number 12");
+	made_failure(m, "rdma_connect", ENOENT, MADE_UCM, "_ucma_find_context");
+	made_field(m, RD_REQ_CM_ID, 12);
+	ASSERT_CAUSE(m, "cm-id-stale", HIGH, "no rdma_cm_id with number 12");
 	/* Its state was not read; what comes after ucma has found it. */
-	made_origin(&m, MADE_CM, "cma_ib_init_qp_attr");
-	ASSERT_CAUSE(&m, "cm-id-stale", MEDIUM, "12");
-	RD_SET(m.event.moment.cm_state, CM_ROUTE_RESOLVED);
-	ASSERT_NOTHING(&m);
-	m.event.moment.cm_state.known = RD_ABSENT;
-	m.event.request.known[RD_REQ_CM_ID] = false;
-	ASSERT_NOTHING(&m);
+	made_origin(m, MADE_CM, "cma_ib_init_qp_attr");
+	ASSERT_CAUSE(m, "cm-id-stale", MEDIUM, "12");
+	RD_SET(m->event.moment.cm_state, CM_ROUTE_RESOLVED);
+	ASSERT_NOTHING(m);
+	m->event.moment.cm_state.known = RD_ABSENT;
+	m->event.request.known[RD_REQ_CM_ID] = false;
+	ASSERT_NOTHING(m);
 	/* The other object may be the one. */
-	made_field(&m, RD_REQ_CM_ID, 12);
-	made_field(&m, RD_REQ_FD, 5);
-	made_origin(&m, MADE_UCM, "ucma_migrate_id");
-	ASSERT_CAUSE(&m, "cm-id-stale", MEDIUM, "12");
-	m.event.moment.fd_known = RD_OK;
-	ASSERT_CAUSE(&m, "cm-id-stale", HIGH, "12");
+	made_field(m, RD_REQ_CM_ID, 12);
+	made_field(m, RD_REQ_FD, 5);
+	made_origin(m, MADE_UCM, "ucma_migrate_id");
+	ASSERT_CAUSE(m, "cm-id-stale", MEDIUM, "12");
+	m->event.moment.fd_known = RD_OK;
+	ASSERT_CAUSE(m, "cm-id-stale", HIGH, "12");
 }
 
 /* --- states --- */
 
-static void calls_need_certain_states(void **state)
+TEST(calls_need_certain_states)
 {
 	static const struct {
 		const char *verb;
@@ -468,92 +439,57 @@ static void calls_need_certain_states(void **state)
 	}
 }
 
-static void a_connection_that_does_not_exist(void **state)
+FAILURE_TEST(a_connection_that_does_not_exist)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "rdma_disconnect", EINVAL, MADE_CM, "rdma_disconnect");
-	ASSERT_CAUSE(&m, "cm-id-state", MEDIUM, "needs an rdma_cm_id with a connection; this one has none");
-	RD_SET(m.event.moment.cm_state, CM_LISTEN);
-	ASSERT_CAUSE(&m, "cm-id-state", HIGH, "this one is listening");
-	m.event.moment.cm_state.v = CM_CONNECT;
-	ASSERT_UNKNOWN(&m, "connecting or connected");
+	made_failure(m, "rdma_disconnect", EINVAL, MADE_CM, "rdma_disconnect");
+	ASSERT_CAUSE(m, "cm-id-state", MEDIUM, "needs an rdma_cm_id with a connection; this one has none");
+	RD_SET(m->event.moment.cm_state, CM_LISTEN);
+	ASSERT_CAUSE(m, "cm-id-state", HIGH, "this one is listening");
+	m->event.moment.cm_state.v = CM_CONNECT;
+	ASSERT_UNKNOWN(m, "connecting or connected");
 }
 
-static void attributes_are_there_before_a_connection(void **state)
+FAILURE_TEST(attributes_are_there_before_a_connection)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "rdma_init_qp_attr", EINVAL, "ib_cm", "cm_init_qp_rtr_attr");
-	RD_SET(m.event.moment.cm_state, CM_LISTEN);
-	ASSERT_CAUSE(&m, "cm-id-state", HIGH, "this one is listening");
-	made_origin(&m, MADE_CM, "cma_set_qkey");
-	ASSERT_CAUSE(&m, "cm-id-state", HIGH, "this one is listening");
-	m.event.moment.cm_state.v = CM_ROUTE_RESOLVED;
-	ASSERT_UNKNOWN(&m, "was route resolved");
+	made_failure(m, "rdma_init_qp_attr", EINVAL, "ib_cm", "cm_init_qp_rtr_attr");
+	RD_SET(m->event.moment.cm_state, CM_LISTEN);
+	ASSERT_CAUSE(m, "cm-id-state", HIGH, "this one is listening");
+	made_origin(m, MADE_CM, "cma_set_qkey");
+	ASSERT_CAUSE(m, "cm-id-state", HIGH, "this one is listening");
+	m->event.moment.cm_state.v = CM_ROUTE_RESOLVED;
+	ASSERT_UNKNOWN(m, "was route resolved");
 }
 
-static void an_id_without_a_device(void **state)
+FAILURE_TEST(an_id_without_a_device)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "rdma_connect", EINVAL, MADE_UCM, "ucma_get_ctx_dev");
-	ASSERT_CAUSE(&m, "cm-id-state", HIGH, "rdma_connect needs an rdma_cm_id that has a device",
+	made_failure(m, "rdma_connect", EINVAL, MADE_UCM, "ucma_get_ctx_dev");
+	ASSERT_CAUSE(m, "cm-id-state", HIGH, "rdma_connect needs an rdma_cm_id that has a device",
 		     "resolve_route first");
-	m.event.origin_exact = false;
-	ASSERT_CAUSE(&m, "cm-id-state", MEDIUM, "has a device");
+	m->event.origin_exact = false;
+	ASSERT_CAUSE(m, "cm-id-state", MEDIUM, "has a device");
 	/* Calls that need none. */
-	m.event.verb = (char *)"rdma_bind_addr";
-	ASSERT_NOTHING(&m);
+	m->event.verb = (char *)"rdma_bind_addr";
+	ASSERT_NOTHING(m);
 	/* It is not traced: the caller is the origin, which may have another reason. */
-	m.event.origin_exact = true;
-	m.event.verb = (char *)"rdma_connect";
-	m.fn.name = (char *)"ucma_connect";
-	ASSERT_CAUSE(&m, "cm-id-state", MEDIUM, "probably not resolved", "conn_param.valid");
-	m.event.verb = (char *)"rdma_join_multicast";
-	m.fn.name = (char *)"ucma_process_join";
-	ASSERT_CAUSE(&m, "cm-id-state", HIGH, "has a device");
-	made_field(&m, RD_REQ_JOIN_FLAGS, 1);
-	ASSERT_CAUSE(&m, "cm-id-state", MEDIUM, "addr_size");
-	made_field(&m, RD_REQ_ADDR_SIZE, 16);
-	m.event.request.dst = made_address_of("239.1.2.3", 0);
-	ASSERT_CAUSE(&m, "cm-id-state", HIGH, "has a device");
-	m.event.verb = (char *)"rdma_resolve_route";
-	m.fn.name = (char *)"ucma_resolve_route";
-	ASSERT_CAUSE(&m, "cm-id-state", HIGH, "has a device");
-	m.fn.name = (char *)"ucma_write";
-	made_assert_not(&m, "cm-id-state");
+	m->event.origin_exact = true;
+	m->event.verb = (char *)"rdma_connect";
+	m->fn.name = (char *)"ucma_connect";
+	ASSERT_CAUSE(m, "cm-id-state", MEDIUM, "probably not resolved", "conn_param.valid");
+	m->event.verb = (char *)"rdma_join_multicast";
+	m->fn.name = (char *)"ucma_process_join";
+	ASSERT_CAUSE(m, "cm-id-state", HIGH, "has a device");
+	made_field(m, RD_REQ_JOIN_FLAGS, 1);
+	ASSERT_CAUSE(m, "cm-id-state", MEDIUM, "addr_size");
+	made_field(m, RD_REQ_ADDR_SIZE, 16);
+	m->event.request.dst = made_address_of("239.1.2.3", 0);
+	ASSERT_CAUSE(m, "cm-id-state", HIGH, "has a device");
+	m->event.verb = (char *)"rdma_resolve_route";
+	m->fn.name = (char *)"ucma_resolve_route";
+	ASSERT_CAUSE(m, "cm-id-state", HIGH, "has a device");
+	m->fn.name = (char *)"ucma_write";
+	made_assert_not(m, "cm-id-state");
 	/* Of another channel. */
-	m.event.verb = (char *)"rdma_connect";
-	m.fn.name = (char *)"ucma_get_ctx";
-	ASSERT_CAUSE(&m, "cm-id-foreign", HIGH, "another event channel");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(an_address_of_which_duplicates_are_looked_for),
-		TEST(a_port_that_another_process_uses),
-		TEST(an_address_of_another_host),
-		TEST(no_port_is_free),
-		TEST(an_interface_without_rdma_device),
-		TEST(an_address_without_gid),
-		TEST(scopes_that_do_not_fit_the_address),
-		TEST(ports_below_1024_need_a_capability),
-		TEST(families_that_rdma_cm_does_not_have),
-		TEST(a_length_that_is_not_of_the_family),
-		TEST(link_local_addresses_need_their_interface),
-		TEST(groups_that_cannot_be_joined),
-		TEST(private_data_that_does_not_fit),
-		TEST(ends_of_different_families),
-		TEST(values_that_do_not_exist),
-		TEST(options_that_were_refused),
-		TEST(an_id_that_does_not_exist),
-		TEST(calls_need_certain_states),
-		TEST(a_connection_that_does_not_exist),
-		TEST(attributes_are_there_before_a_connection),
-		TEST(an_id_without_a_device),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	m->event.verb = (char *)"rdma_connect";
+	m->fn.name = (char *)"ucma_get_ctx";
+	ASSERT_CAUSE(m, "cm-id-foreign", HIGH, "another event channel");
 }

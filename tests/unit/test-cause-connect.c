@@ -46,283 +46,260 @@ static void to_rtr(struct made_failure *m, int err, const char *module, const ch
 
 /* --- the source GID --- */
 
-static void roce_needs_a_global_route(void **state)
+FAILURE_TEST(roce_needs_a_global_route)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	to_rtr(&m, EINVAL, MADE_CORE, "rdma_check_ah_attr");
-	ASSERT_UNKNOWN(&m, "source GID: index 3 holds 10.1.2.3 of eth0");
-	made_field(&m, RD_REQ_AV_GLOBAL, 0);
-	made_field(&m, RD_REQ_DLID, 7);
-	ASSERT_CAUSE(&m, "grh-missing", HIGH, "mlx5_0/1 is a RoCE port", "is_global 0, dlid 7, sgid_index 3");
-	m.f.dev.link_layer = (char *)"InfiniBand";
-	ASSERT_NOTHING(&m);
-	m.f.dev.link_layer = (char *)"Ethernet";
+	to_rtr(m, EINVAL, MADE_CORE, "rdma_check_ah_attr");
+	ASSERT_UNKNOWN(m, "source GID: index 3 holds 10.1.2.3 of eth0");
+	made_field(m, RD_REQ_AV_GLOBAL, 0);
+	made_field(m, RD_REQ_DLID, 7);
+	ASSERT_CAUSE(m, "grh-missing", HIGH, "mlx5_0/1 is a RoCE port", "is_global 0, dlid 7, sgid_index 3");
+	m->f.dev.link_layer = (char *)"InfiniBand";
+	ASSERT_NOTHING(m);
+	m->f.dev.link_layer = (char *)"Ethernet";
 	/* The vector is not valid. */
-	made_field(&m, RD_REQ_MASK, STATE);
-	ASSERT_NOTHING(&m);
-	made_field(&m, RD_REQ_MASK, STATE | AV);
-	ASSERT_CAUSE(&m, "grh-missing", HIGH, "mlx5_0/1");
+	made_field(m, RD_REQ_MASK, STATE);
+	ASSERT_NOTHING(m);
+	made_field(m, RD_REQ_MASK, STATE | AV);
+	ASSERT_CAUSE(m, "grh-missing", HIGH, "mlx5_0/1");
 	/* iWARP runs on Ethernet, too. */
-	m.f.dev.other_type = true;
-	ASSERT_NOTHING(&m);
-	m.f.dev.other_type = false;
-	m.f.read &= ~(unsigned)RD_FACT_GID;
-	ASSERT_NOTHING(&m);
+	m->f.dev.other_type = true;
+	ASSERT_NOTHING(m);
+	m->f.dev.other_type = false;
+	m->f.read &= ~(unsigned)RD_FACT_GID;
+	ASSERT_NOTHING(m);
 }
 
-static void an_index_beyond_the_table(void **state)
+FAILURE_TEST(an_index_beyond_the_table)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	to_rtr(&m, EINVAL, MADE_CORE, "rdma_get_gid_attr");
-	m.f.gid_index = 16;
-	m.f.gid.known = RD_DENIED;
-	ASSERT_CAUSE(&m, "gid-index-range", HIGH, "sgid_index is 16", "mlx5_0/1 has 16 entries");
-	m.f.gid_index = 15;
-	ASSERT_NOTHING(&m);
-	m.f.gid_index = 1;
-	m.f.dev.n_gids = 1;
-	ASSERT_CAUSE(&m, "gid-index-range", HIGH, "mlx5_0/1 has 1 entry");
-	m.f.dev.n_gids = 16;
-	m.f.gid_index = 16;
-	m.f.dev.n_gids = 0; /* not readable */
-	ASSERT_NOTHING(&m);
-	m.f.dev.n_gids = 16;
-	m.event.verb = (char *)"ibv_query_gid_ex";
-	ASSERT_CAUSE(&m, "gid-index-range", HIGH, "sgid_index is 16");
+	to_rtr(m, EINVAL, MADE_CORE, "rdma_get_gid_attr");
+	m->f.gid_index = 16;
+	m->f.gid.known = RD_DENIED;
+	ASSERT_CAUSE(m, "gid-index-range", HIGH, "sgid_index is 16", "mlx5_0/1 has 16 entries");
+	m->f.gid_index = 15;
+	ASSERT_NOTHING(m);
+	m->f.gid_index = 1;
+	m->f.dev.n_gids = 1;
+	ASSERT_CAUSE(m, "gid-index-range", HIGH, "mlx5_0/1 has 1 entry");
+	m->f.dev.n_gids = 16;
+	m->f.gid_index = 16;
+	m->f.dev.n_gids = 0; /* not readable */
+	ASSERT_NOTHING(m);
+	m->f.dev.n_gids = 16;
+	m->event.verb = (char *)"ibv_query_gid_ex";
+	ASSERT_CAUSE(m, "gid-index-range", HIGH, "sgid_index is 16");
 }
 
-static void an_empty_entry(void **state)
+FAILURE_TEST(an_empty_entry)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	to_rtr(&m, ENODATA, MADE_CORE, "rdma_get_gid_attr");
-	ASSERT_UNKNOWN(&m, "index 3 holds 10.1.2.3");
-	m.f.gid.known = RD_ABSENT;
-	ASSERT_CAUSE(&m, "gid-index-unused", HIGH, "entry 3 of the GID table of mlx5_0/1 is empty");
-	m.f.gid_before = m.f.gid;
-	m.f.gid_before.known = RD_OK;
-	ASSERT_CAUSE(&m, "gid-changed", HIGH, "entry 3", "it held 10.1.2.3", "removed from eth0");
+	to_rtr(m, ENODATA, MADE_CORE, "rdma_get_gid_attr");
+	ASSERT_UNKNOWN(m, "index 3 holds 10.1.2.3");
+	m->f.gid.known = RD_ABSENT;
+	ASSERT_CAUSE(m, "gid-index-unused", HIGH, "entry 3 of the GID table of mlx5_0/1 is empty");
+	m->f.gid_before = m->f.gid;
+	m->f.gid_before.known = RD_OK;
+	ASSERT_CAUSE(m, "gid-changed", HIGH, "entry 3", "it held 10.1.2.3", "removed from eth0");
 	/* It may have been removed since the driver failed. */
-	m.event.err = -ENOENT;
-	ASSERT_CAUSE(&m, "gid-changed", MEDIUM, "entry 3");
-	m.event.err = -ENODATA;
-	m.module.name = (char *)MADE_DRIVER;
-	ASSERT_CAUSE(&m, "gid-changed", MEDIUM, "entry 3");
-	m.event.err = -EINVAL;
-	ASSERT_CAUSE(&m, "gid-changed", MEDIUM, "entry 3");
-	m.f.gid_before.known = RD_DENIED;
-	ASSERT_CAUSE(&m, "gid-index-unused", MEDIUM, "entry 3");
+	m->event.err = -ENOENT;
+	ASSERT_CAUSE(m, "gid-changed", MEDIUM, "entry 3");
+	m->event.err = -ENODATA;
+	m->module.name = (char *)MADE_DRIVER;
+	ASSERT_CAUSE(m, "gid-changed", MEDIUM, "entry 3");
+	m->event.err = -EINVAL;
+	ASSERT_CAUSE(m, "gid-changed", MEDIUM, "entry 3");
+	m->f.gid_before.known = RD_DENIED;
+	ASSERT_CAUSE(m, "gid-index-unused", MEDIUM, "entry 3");
 	/* The whole port is gone. */
-	m.f.dev.netdev = m.f.dev.state = NULL;
-	ASSERT_NOTHING(&m);
+	m->f.dev.netdev = m->f.dev.state = NULL;
+	ASSERT_NOTHING(m);
 }
 
-static void an_entry_that_was_filled_since(void **state)
+FAILURE_TEST(an_entry_that_was_filled_since)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	to_rtr(&m, ENODATA, MADE_CORE, "rdma_fill_sgid_attr");
+	to_rtr(m, ENODATA, MADE_CORE, "rdma_fill_sgid_attr");
 	/* Not read, so that it may have been there all the time. */
-	ASSERT_UNKNOWN(&m, "index 3 holds 10.1.2.3");
-	m.f.gid_before.known = RD_ABSENT;
-	ASSERT_CAUSE(&m, "gid-index-unused", MEDIUM, "entry 3", "was empty; it holds 10.1.2.3 now");
-	m.f.gid_before.known = RD_OK;
-	ASSERT_CAUSE(&m, "gid-index-unused", MEDIUM, "it holds 10.1.2.3 now");
-	made_gid_of("10.1.2.3", m.f.gid_before.raw);
-	ASSERT_UNKNOWN(&m, "index 3 holds 10.1.2.3");
-	m.f.gid_before.known = RD_ABSENT;
-	made_origin(&m, MADE_DRIVER, "mlx5_ib_modify_qp");
-	ASSERT_UNKNOWN(&m, "index 3 holds 10.1.2.3");
+	ASSERT_UNKNOWN(m, "index 3 holds 10.1.2.3");
+	m->f.gid_before.known = RD_ABSENT;
+	ASSERT_CAUSE(m, "gid-index-unused", MEDIUM, "entry 3", "was empty; it holds 10.1.2.3 now");
+	m->f.gid_before.known = RD_OK;
+	ASSERT_CAUSE(m, "gid-index-unused", MEDIUM, "it holds 10.1.2.3 now");
+	made_gid_of("10.1.2.3", m->f.gid_before.raw);
+	ASSERT_UNKNOWN(m, "index 3 holds 10.1.2.3");
+	m->f.gid_before.known = RD_ABSENT;
+	made_origin(m, MADE_DRIVER, "mlx5_ib_modify_qp");
+	ASSERT_UNKNOWN(m, "index 3 holds 10.1.2.3");
 }
 
-static void addresses_of_different_families(void **state)
+FAILURE_TEST(addresses_of_different_families)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	to_rtr(&m, EINVAL, MADE_CORE, "rdma_resolve_ip");
-	made_gid_of("fe80::7", m.event.request.gid);
-	ASSERT_CAUSE(&m, "gid-family", HIGH, "source 10.1.2.3 (GID index 3) is an IPv4 address",
+	to_rtr(m, EINVAL, MADE_CORE, "rdma_resolve_ip");
+	made_gid_of("fe80::7", m->event.request.gid);
+	ASSERT_CAUSE(m, "gid-family", HIGH, "source 10.1.2.3 (GID index 3) is an IPv4 address",
 		     "destination fe80::7 is IPv6");
 	/* What nobody resolves. */
-	made_gid_of("ff0e::1", m.event.request.gid);
-	ASSERT_UNKNOWN(&m, "index 3 holds");
-	made_gid_of("fe80::7", m.event.request.gid);
-	m.module.name = (char *)MADE_DRIVER;
-	ASSERT_UNKNOWN(&m, "index 3 holds");
-	m.module.name = (char *)MADE_CORE;
-	m.f.gid.known = RD_DENIED;
-	ASSERT_NOTHING(&m);
+	made_gid_of("ff0e::1", m->event.request.gid);
+	ASSERT_UNKNOWN(m, "index 3 holds");
+	made_gid_of("fe80::7", m->event.request.gid);
+	m->module.name = (char *)MADE_DRIVER;
+	ASSERT_UNKNOWN(m, "index 3 holds");
+	m->module.name = (char *)MADE_CORE;
+	m->f.gid.known = RD_DENIED;
+	ASSERT_NOTHING(m);
 }
 
-static void a_destination_that_was_never_filled_in(void **state)
+FAILURE_TEST(a_destination_that_was_never_filled_in)
 {
-	struct made_failure m;
-
-	to_rtr(&m, ENODEV, MADE_CORE, "rdma_find_ndev_for_src_ip_rcu");
-	made_gid_of("0.0.0.0", m.event.request.gid);
-	ASSERT_CAUSE(&m, "gid-destination", HIGH, "::ffff:0.0.0.0", "mlx5_0/1");
-	m.f.dev.link_layer = (char *)"InfiniBand";
-	made_assert_not(&m, "gid-destination");
-	m.f.dev.link_layer = (char *)"Ethernet";
-	m.module.name = (char *)MADE_DRIVER;
-	made_assert_not(&m, "gid-destination");
-	m.module.name = (char *)MADE_CORE;
+	to_rtr(m, ENODEV, MADE_CORE, "rdma_find_ndev_for_src_ip_rcu");
+	made_gid_of("0.0.0.0", m->event.request.gid);
+	ASSERT_CAUSE(m, "gid-destination", HIGH, "::ffff:0.0.0.0", "mlx5_0/1");
+	m->f.dev.link_layer = (char *)"InfiniBand";
+	made_assert_not(m, "gid-destination");
+	m->f.dev.link_layer = (char *)"Ethernet";
+	m->module.name = (char *)MADE_DRIVER;
+	made_assert_not(m, "gid-destination");
+	m->module.name = (char *)MADE_CORE;
 	/* Errnos that the resolution does not return for it. */
-	m.event.err = -ENOENT;
-	made_assert_not(&m, "gid-destination");
-	m.event.err = -EINVAL;
-	made_assert_not(&m, "gid-destination");
-	made_gid_of("::", m.event.request.gid);
-	ASSERT_CAUSE(&m, "gid-destination", HIGH, "destination GID :: is");
-	m.event.err = -ETIMEDOUT;
-	made_gid_of("127.0.0.1", m.event.request.gid);
-	ASSERT_CAUSE(&m, "gid-destination", HIGH, "::ffff:127.0.0.1", "loopback");
-	made_gid_of("128.0.0.1", m.event.request.gid);
-	made_assert_not(&m, "gid-destination");
-	m.event.err = -ENETUNREACH;
-	made_gid_of("::1", m.event.request.gid);
-	ASSERT_CAUSE(&m, "gid-destination", HIGH, "destination GID ::1 is", "::1 is of the loopback interface");
-	made_gid_of("::2", m.event.request.gid);
-	made_assert_not(&m, "gid-destination");
-	made_end(&m);
+	m->event.err = -ENOENT;
+	made_assert_not(m, "gid-destination");
+	m->event.err = -EINVAL;
+	made_assert_not(m, "gid-destination");
+	made_gid_of("::", m->event.request.gid);
+	ASSERT_CAUSE(m, "gid-destination", HIGH, "destination GID :: is");
+	m->event.err = -ETIMEDOUT;
+	made_gid_of("127.0.0.1", m->event.request.gid);
+	ASSERT_CAUSE(m, "gid-destination", HIGH, "::ffff:127.0.0.1", "loopback");
+	made_gid_of("128.0.0.1", m->event.request.gid);
+	made_assert_not(m, "gid-destination");
+	m->event.err = -ENETUNREACH;
+	made_gid_of("::1", m->event.request.gid);
+	ASSERT_CAUSE(m, "gid-destination", HIGH, "destination GID ::1 is", "::1 is of the loopback interface");
+	made_gid_of("::2", m->event.request.gid);
+	made_assert_not(m, "gid-destination");
 }
 
-static void an_interface_of_another_namespace(void **state)
+FAILURE_TEST(an_interface_of_another_namespace)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	to_rtr(&m, ETIMEDOUT, MADE_CORE, "rdma_addr_find_l2_eth_by_grh");
-	RD_SET(m.event.moment.net_ns, 4026532500);
-	made_assert_not(&m, "gid-namespace");
-	m.f.gid.netdev = NULL;
-	ASSERT_CAUSE(&m, "gid-namespace", HIGH, "GID 10.1.2.3 (index 3 of mlx5_0/1)", "net:[4026532500]");
-	m.f.gid.netdev = (char *)"eth7";
-	ASSERT_CAUSE(&m, "gid-namespace", HIGH, "another network namespace than this one");
-	m.event.err = -EHOSTUNREACH;
-	ASSERT_CAUSE(&m, "gid-namespace", HIGH, "than this one");
-	m.event.err = -ENETUNREACH;
-	ASSERT_CAUSE(&m, "gid-namespace", HIGH, "than this one");
+	to_rtr(m, ETIMEDOUT, MADE_CORE, "rdma_addr_find_l2_eth_by_grh");
+	RD_SET(m->event.moment.net_ns, 4026532500);
+	made_assert_not(m, "gid-namespace");
+	m->f.gid.netdev = NULL;
+	ASSERT_CAUSE(m, "gid-namespace", HIGH, "GID 10.1.2.3 (index 3 of mlx5_0/1)", "net:[4026532500]");
+	m->f.gid.netdev = (char *)"eth7";
+	ASSERT_CAUSE(m, "gid-namespace", HIGH, "another network namespace than this one");
+	m->event.err = -EHOSTUNREACH;
+	ASSERT_CAUSE(m, "gid-namespace", HIGH, "than this one");
+	m->event.err = -ENETUNREACH;
+	ASSERT_CAUSE(m, "gid-namespace", HIGH, "than this one");
 	/* An interface of that name is here, too. */
-	m.event.err = -ENODEV;
-	m.f.gid.netdev = (char *)"eth0";
-	m.f.other_net_ns = true;
-	ASSERT_CAUSE(&m, "gid-namespace", MEDIUM, "another network namespace than the process");
-	m.f.other_net_ns = false;
-	made_assert_not(&m, "gid-namespace");
+	m->event.err = -ENODEV;
+	m->f.gid.netdev = (char *)"eth0";
+	m->f.other_net_ns = true;
+	ASSERT_CAUSE(m, "gid-namespace", MEDIUM, "another network namespace than the process");
+	m->f.other_net_ns = false;
+	made_assert_not(m, "gid-namespace");
 	/* Entries of InfiniBand have no interface. */
-	m.f.gid.netdev = NULL;
-	m.f.dev.link_layer = (char *)"InfiniBand";
-	made_assert_not(&m, "gid-namespace");
-	m.f.dev.link_layer = (char *)"Ethernet";
-	m.module.name = (char *)MADE_DRIVER;
-	made_assert_not(&m, "gid-namespace");
+	m->f.gid.netdev = NULL;
+	m->f.dev.link_layer = (char *)"InfiniBand";
+	made_assert_not(m, "gid-namespace");
+	m->f.dev.link_layer = (char *)"Ethernet";
+	m->module.name = (char *)MADE_DRIVER;
+	made_assert_not(m, "gid-namespace");
 }
 
 /* --- path.c --- */
 
-static void an_interface_that_is_down(void **state)
+FAILURE_TEST(an_interface_that_is_down)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	to_rtr(&m, ENETUNREACH, MADE_CORE, "addr4_resolve");
-	m.f.route_errno = ENETUNREACH;
+	to_rtr(m, ENETUNREACH, MADE_CORE, "addr4_resolve");
+	m->f.route_errno = ENETUNREACH;
 	interfaces[0].flags = 0;
-	ASSERT_CAUSE(&m, "interface-down", HIGH, "interface eth0, through which 10.1.2.9 is reached, is down",
+	ASSERT_CAUSE(m, "interface-down", HIGH, "interface eth0, through which 10.1.2.9 is reached, is down",
 		     "ip link set eth0 up");
 	interfaces[0].flags = IFF_UP;
-	ASSERT_CAUSE(&m, "interface-down", HIGH, "has no carrier", "ethtool eth0");
+	ASSERT_CAUSE(m, "interface-down", HIGH, "has no carrier", "ethtool eth0");
 	/* The kernel waited for a neighbour: it went down later. */
-	m.event.err = -ETIMEDOUT;
-	ASSERT_CAUSE(&m, "interface-down", HIGH, "has no carrier");
+	m->event.err = -ETIMEDOUT;
+	ASSERT_CAUSE(m, "interface-down", HIGH, "has no carrier");
 	interfaces[0].flags = 0;
-	m.fn.name = (char *)"addr_resolve";
-	ASSERT_CAUSE(&m, "neighbour-unreachable", MEDIUM, "no reply to ARP requests for 10.1.2.9", "eth0 is down now");
-	m.fn.name = (char *)"rdma_addr_find_l2_eth_by_grh";
-	made_assert_not(&m, "interface-down");
-	made_assert_not(&m, "no-route");
-	m.module.name = (char *)MADE_DRIVER;
-	made_assert_not(&m, "interface-down");
+	m->fn.name = (char *)"addr_resolve";
+	ASSERT_CAUSE(m, "neighbour-unreachable", MEDIUM, "no reply to ARP requests for 10.1.2.9", "eth0 is down now");
+	m->fn.name = (char *)"rdma_addr_find_l2_eth_by_grh";
+	made_assert_not(m, "interface-down");
+	made_assert_not(m, "no-route");
+	m->module.name = (char *)MADE_DRIVER;
+	made_assert_not(m, "interface-down");
 }
 
-static void a_destination_without_route(void **state)
+FAILURE_TEST(a_destination_without_route)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	to_rtr(&m, ENETUNREACH, MADE_CORE, "addr4_resolve");
-	m.f.route_errno = ENETUNREACH;
-	ASSERT_CAUSE(&m, "no-route", HIGH, "no route to 10.1.2.9 from 10.1.2.3 through eth0",
+	to_rtr(m, ENETUNREACH, MADE_CORE, "addr4_resolve");
+	m->f.route_errno = ENETUNREACH;
+	ASSERT_CAUSE(m, "no-route", HIGH, "no route to 10.1.2.9 from 10.1.2.3 through eth0",
 		     "route: to 10.1.2.9 from 10.1.2.3: ENETUNREACH");
-	m.event.err = -EHOSTUNREACH;
-	ASSERT_CAUSE(&m, "no-route", MEDIUM, "no route to 10.1.2.9");
-	m.f.route_errno = -1;
-	made_assert_not(&m, "no-route");
+	m->event.err = -EHOSTUNREACH;
+	ASSERT_CAUSE(m, "no-route", MEDIUM, "no route to 10.1.2.9");
+	m->f.route_errno = -1;
+	made_assert_not(m, "no-route");
 	/* Routes of ours are not those of the process. */
-	m.f.route_errno = EHOSTUNREACH;
-	m.f.other_net_ns = true;
-	RD_SET(m.event.moment.net_ns, 4026532500);
-	ASSERT_UNKNOWN(&m, "net:[4026532500]: its routes and neighbours are not readable");
+	m->f.route_errno = EHOSTUNREACH;
+	m->f.other_net_ns = true;
+	RD_SET(m->event.moment.net_ns, 4026532500);
+	ASSERT_UNKNOWN(m, "net:[4026532500]: its routes and neighbours are not readable");
 }
 
-static void a_socket_address_without_route(void **state)
+FAILURE_TEST(a_socket_address_without_route)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "rdma_resolve_addr", ENETUNREACH, "ib_core", "addr4_resolve");
-	add_net(&m);
-	m.event.request.dst = made_address_of("10.77.0.1", 7471);
-	m.f.route_errno = ENETUNREACH;
-	ASSERT_CAUSE(&m, "no-route", HIGH, "no route to 10.77.0.1", "from any address", "ip route get 10.77.0.1");
-	m.event.request.src = made_address_of("10.1.2.3", 0);
-	ASSERT_CAUSE(&m, "no-route", HIGH, "no route to 10.77.0.1 from 10.1.2.3");
-	m.event.request.src = made_address_of("0.0.0.0", 0);
-	ASSERT_CAUSE(&m, "no-route", HIGH, "from any address");
-	m.event.request.dst = made_address_of("2001:db8::7", 7471);
-	ASSERT_CAUSE(&m, "no-route", HIGH, "no route to 2001:db8::7");
+	made_failure(m, "rdma_resolve_addr", ENETUNREACH, "ib_core", "addr4_resolve");
+	add_net(m);
+	m->event.request.dst = made_address_of("10.77.0.1", 7471);
+	m->f.route_errno = ENETUNREACH;
+	ASSERT_CAUSE(m, "no-route", HIGH, "no route to 10.77.0.1", "from any address", "ip route get 10.77.0.1");
+	m->event.request.src = made_address_of("10.1.2.3", 0);
+	ASSERT_CAUSE(m, "no-route", HIGH, "no route to 10.77.0.1 from 10.1.2.3");
+	m->event.request.src = made_address_of("0.0.0.0", 0);
+	ASSERT_CAUSE(m, "no-route", HIGH, "from any address");
+	m->event.request.dst = made_address_of("2001:db8::7", 7471);
+	ASSERT_CAUSE(m, "no-route", HIGH, "no route to 2001:db8::7");
 	/* By the route, it is through an interface that is down. */
-	m.f.route_errno = 0;
-	m.f.route.ifindex = 2;
+	m->f.route_errno = 0;
+	m->f.route.ifindex = 2;
 	interfaces[0].flags = 0;
-	ASSERT_CAUSE(&m, "interface-down", HIGH, "interface eth0, through which 2001:db8::7", "directly on eth0");
-	m.event.request.dst.family = 40;
-	ASSERT_NOTHING(&m);
-	m.event.request.dst = made_address_of("10.77.0.1", 7471);
-	m.event.verb = (char *)"rdma_bind_addr";
-	ASSERT_NOTHING(&m);
+	ASSERT_CAUSE(m, "interface-down", HIGH, "interface eth0, through which 2001:db8::7", "directly on eth0");
+	m->event.request.dst.family = 40;
+	ASSERT_NOTHING(m);
+	m->event.request.dst = made_address_of("10.77.0.1", 7471);
+	m->event.verb = (char *)"rdma_bind_addr";
+	ASSERT_NOTHING(m);
 }
 
-static void a_route_that_refuses(void **state)
+FAILURE_TEST(a_route_that_refuses)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "rdma_resolve_addr", EACCES, "ib_core", "addr_resolve");
-	add_net(&m);
-	m.event.request.dst = made_address_of("10.77.0.1", 7471);
-	m.f.route_errno = EACCES;
-	ASSERT_CAUSE(&m, "no-route", HIGH, "10.77.0.1", "of type prohibit", "route show table all type prohibit");
-	m.event.err = -EINVAL;
-	made_assert_not(&m, "no-route");
-	m.f.route_errno = EINVAL;
-	ASSERT_CAUSE(&m, "no-route", HIGH, "of type blackhole");
+	made_failure(m, "rdma_resolve_addr", EACCES, "ib_core", "addr_resolve");
+	add_net(m);
+	m->event.request.dst = made_address_of("10.77.0.1", 7471);
+	m->f.route_errno = EACCES;
+	ASSERT_CAUSE(m, "no-route", HIGH, "10.77.0.1", "of type prohibit", "route show table all type prohibit");
+	m->event.err = -EINVAL;
+	made_assert_not(m, "no-route");
+	m->f.route_errno = EINVAL;
+	ASSERT_CAUSE(m, "no-route", HIGH, "of type blackhole");
 	/* The same errno of a source that the host does not have, and of another function. */
-	m.event.request.src = made_address_of("10.1.2.3", 0);
-	ASSERT_CAUSE(&m, "no-route", HIGH, "10.77.0.1 from 10.1.2.3");
-	m.event.request.src = made_address_of("10.1.2.4", 0);
-	made_assert_not(&m, "no-route");
+	m->event.request.src = made_address_of("10.1.2.3", 0);
+	ASSERT_CAUSE(m, "no-route", HIGH, "10.77.0.1 from 10.1.2.3");
+	m->event.request.src = made_address_of("10.1.2.4", 0);
+	made_assert_not(m, "no-route");
 	/* Nothing leaves the host from there. */
-	m.event.request.src = made_address_of("127.9.9.9", 0);
+	m->event.request.src = made_address_of("127.9.9.9", 0);
 	addresses[1].addr.raw[0] = 127; /* 127.9.9.9 */
-	ASSERT_CAUSE(&m, "address-without-rdma", HIGH, "source 127.9.9.9", "10.77.0.1 is not reached");
-	m.event.request.src.known = false;
-	made_origin(&m, MADE_CM, "rdma_bind_addr_dst");
-	made_assert_not(&m, "no-route");
-	m.f.other_net_ns = true;
-	ASSERT_NOTHING(&m);
+	ASSERT_CAUSE(m, "address-without-rdma", HIGH, "source 127.9.9.9", "10.77.0.1 is not reached");
+	m->event.request.src.known = false;
+	made_origin(m, MADE_CM, "rdma_bind_addr_dst");
+	made_assert_not(m, "no-route");
+	m->f.other_net_ns = true;
+	ASSERT_NOTHING(m);
 }
 
 /* Programs that resolve names get such addresses (AI_V4MAPPED). */
-static void an_ipv4_address_in_an_ipv6_one(void **state)
+TEST(an_ipv4_address_in_an_ipv6_one)
 {
 	struct made_failure m;
 
@@ -341,70 +318,65 @@ static void an_ipv4_address_in_an_ipv6_one(void **state)
 	made_end(&m);
 }
 
-static void a_scope_that_is_not_an_interface(void **state)
+FAILURE_TEST(a_scope_that_is_not_an_interface)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "rdma_resolve_addr", ENETUNREACH, "ib_core", "addr6_resolve.constprop.0");
-	add_net(&m);
-	m.event.request.dst = made_address_of("fe80::1234", 7471);
-	m.event.request.dst.scope_id = 99;
-	ASSERT_CAUSE(&m, "address-scope-missing", HIGH, "sin6_scope_id of fe80::1234 is 99");
-	m.event.request.dst.scope_id = 2;
-	made_assert_not(&m, "address-scope-missing");
-	m.event.request.dst = made_address_of("2001:db8::1", 7471);
-	m.event.request.dst.scope_id = 99;
-	made_assert_not(&m, "address-scope-missing");
+	made_failure(m, "rdma_resolve_addr", ENETUNREACH, "ib_core", "addr6_resolve.constprop.0");
+	add_net(m);
+	m->event.request.dst = made_address_of("fe80::1234", 7471);
+	m->event.request.dst.scope_id = 99;
+	ASSERT_CAUSE(m, "address-scope-missing", HIGH, "sin6_scope_id of fe80::1234 is 99");
+	m->event.request.dst.scope_id = 2;
+	made_assert_not(m, "address-scope-missing");
+	m->event.request.dst = made_address_of("2001:db8::1", 7471);
+	m->event.request.dst.scope_id = 99;
+	made_assert_not(m, "address-scope-missing");
 }
 
-static void a_neighbour_outside_of_the_subnet(void **state)
+FAILURE_TEST(a_neighbour_outside_of_the_subnet)
 {
 	struct rd_neigh neighbour = { .ifindex = 2, .addr = { 10, 50, 0, 9 }, .state = RD_NEIGH_INCOMPLETE };
-	_cleanup_(made_end) struct made_failure m;
 
-	to_rtr(&m, ETIMEDOUT, MADE_CORE, "addr_resolve");
+	to_rtr(m, ETIMEDOUT, MADE_CORE, "addr_resolve");
 	addresses[0].addr.prefix = 24;
-	m.f.net.neighs = &neighbour;
-	m.f.net.n_neighs = 1;
-	m.f.route_errno = 0;
-	m.f.route = (struct rd_route){ .ifindex = 2 };
-	made_gid_of("10.50.0.9", m.event.request.gid);
-	ASSERT_CAUSE(&m, "neighbour-unreachable", HIGH, "no address of eth0 is in the subnet of 10.50.0.9",
+	m->f.net.neighs = &neighbour;
+	m->f.net.n_neighs = 1;
+	m->f.route_errno = 0;
+	m->f.route = (struct rd_route){ .ifindex = 2 };
+	made_gid_of("10.50.0.9", m->event.request.gid);
+	ASSERT_CAUSE(m, "neighbour-unreachable", HIGH, "no address of eth0 is in the subnet of 10.50.0.9",
 		     "ip route get 10.50.0.9");
-	made_gid_of("10.1.2.9", m.event.request.gid);
+	made_gid_of("10.1.2.9", m->event.request.gid);
 	memcpy(neighbour.addr, (uint8_t[]){ 10, 1, 2, 9 }, 4);
-	ASSERT_CAUSE(&m, "neighbour-unreachable", HIGH, "directly on eth0", "ping -c 3 -I eth0 10.1.2.9");
-	assert_null(strstr(m.said, "in the subnet of"));
+	ASSERT_CAUSE(m, "neighbour-unreachable", HIGH, "directly on eth0", "ping -c 3 -I eth0 10.1.2.9");
+	assert_null(strstr(m->said, "in the subnet of"));
 }
 
-static void a_neighbour_that_does_not_answer(void **state)
+FAILURE_TEST(a_neighbour_that_does_not_answer)
 {
 	struct rd_neigh neighbour = { .ifindex = 2, .addr = { 10, 1, 2, 1 }, .state = RD_NEIGH_FAILED };
-	_cleanup_(made_end) struct made_failure m;
 
-	to_rtr(&m, ETIMEDOUT, MADE_CORE, "rdma_addr_find_l2_eth_by_grh");
-	m.f.net.neighs = &neighbour;
-	m.f.net.n_neighs = 1;
-	m.f.route_errno = 0;
-	m.f.route = (struct rd_route){ .has_gateway = true, .gateway = { 10, 1, 2, 1 }, .ifindex = 2 };
-	ASSERT_CAUSE(&m, "neighbour-unreachable", HIGH, "no reply from 10.1.2.1 to ARP requests on eth0",
+	to_rtr(m, ETIMEDOUT, MADE_CORE, "rdma_addr_find_l2_eth_by_grh");
+	m->f.net.neighs = &neighbour;
+	m->f.net.n_neighs = 1;
+	m->f.route_errno = 0;
+	m->f.route = (struct rd_route){ .has_gateway = true, .gateway = { 10, 1, 2, 1 }, .ifindex = 2 };
+	ASSERT_CAUSE(m, "neighbour-unreachable", HIGH, "no reply from 10.1.2.1 to ARP requests on eth0",
 		     "via 10.1.2.1 on eth0", "neighbour entry of 10.1.2.1: FAILED", "10.1.2.3, GID index 3");
 	/* An entry that works. */
 	neighbour.state = 0x02;
-	ASSERT_UNKNOWN(&m, "neighbour entry: known");
+	ASSERT_UNKNOWN(m, "neighbour entry: known");
 	/* None: only that the kernel gave up says so. */
 	neighbour.addr[3] = 7;
-	ASSERT_UNKNOWN(&m, "neighbour entry: no entry");
-	m.fn.name = (char *)"addr_resolve";
-	ASSERT_CAUSE(&m, "neighbour-unreachable", MEDIUM, "no reply from 10.1.2.1",
-		     "or the table of neighbours is full");
+	ASSERT_UNKNOWN(m, "neighbour entry: no entry");
+	m->fn.name = (char *)"addr_resolve";
+	ASSERT_CAUSE(m, "neighbour-unreachable", MEDIUM, "no reply from 10.1.2.1", "or the table of neighbours is full");
 	/* Drivers wait for their firmware. */
 	neighbour = (struct rd_neigh){ .ifindex = 2, .addr = { 10, 1, 2, 1 }, .state = RD_NEIGH_FAILED };
-	m.module.name = (char *)MADE_DRIVER;
-	made_assert_not(&m, "neighbour-unreachable");
-	m.module.name = (char *)MADE_CORE;
-	m.f.read &= ~(unsigned)RD_FACT_PATH;
-	made_assert_not(&m, "neighbour-unreachable");
+	m->module.name = (char *)MADE_DRIVER;
+	made_assert_not(m, "neighbour-unreachable");
+	m->module.name = (char *)MADE_CORE;
+	m->f.read &= ~(unsigned)RD_FACT_PATH;
+	made_assert_not(m, "neighbour-unreachable");
 }
 
 /* --- what was read when the trace began --- */
@@ -418,59 +390,34 @@ static void reread(struct made_failure *m, struct rd_failure_reader *reader)
 	rd_failure_read(reader, RD_FACT_DEVICE | RD_FACT_GID, &m->f, NULL);
 }
 
-static void a_device_that_was_created_again(void **state)
+FAILURE_TEST(a_device_that_was_created_again)
 {
 	struct rd_failure_reader *reader;
 	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
-	_cleanup_(made_end) struct made_failure m;
 
 	fake_host_text(&host, "/sys/class/infiniband/mlx5_0/node_type", "1: CA\n");
 	fake_host_text(&host, "/sys/class/infiniband/mlx5_0/node_guid", "5054:00ff:fe00:0901\n");
 	fake_host_text(&host, PORT_DIR "/link_layer", "Ethernet\n");
 	fake_host_text(&host, PORT_DIR "/gids/0", "0000:0000:0000:0000:0000:ffff:0a01:0203\n");
 	reader = rd_failure_reader_create(host.source);
-	made_failure(&m, "ibv_modify_qp", ENODATA, MADE_CORE, "rdma_fill_sgid_attr");
-	made_field(&m, RD_REQ_SGID_INDEX, 0);
+	made_failure(m, "ibv_modify_qp", ENODATA, MADE_CORE, "rdma_fill_sgid_attr");
+	made_field(m, RD_REQ_SGID_INDEX, 0);
 	fake_host_text(&host, PORT_DIR "/gids/0", "0000:0000:0000:0000:0000:0000:0000:0000\n");
-	m.f = (struct rd_failure){ 0 };
-	reread(&m, reader);
-	assert_false(m.f.dev.other_type);
-	assert_int_equal(m.f.gid.known, RD_ABSENT);
-	assert_int_equal(m.f.gid_before.known, RD_OK);
-	made_field(&m, RD_REQ_SGID_INDEX, 1);
-	reread(&m, reader);
-	assert_int_equal(m.f.gid_before.known, RD_ABSENT);
+	m->f = (struct rd_failure){ 0 };
+	reread(m, reader);
+	assert_false(m->f.dev.other_type);
+	assert_int_equal(m->f.gid.known, RD_ABSENT);
+	assert_int_equal(m->f.gid_before.known, RD_OK);
+	made_field(m, RD_REQ_SGID_INDEX, 1);
+	reread(m, reader);
+	assert_int_equal(m->f.gid_before.known, RD_ABSENT);
 	/* Another device of that name, of which nothing was read. */
-	made_field(&m, RD_REQ_SGID_INDEX, 0);
+	made_field(m, RD_REQ_SGID_INDEX, 0);
 	fake_host_text(&host, "/sys/class/infiniband/mlx5_0/node_guid", "5054:00ff:fe00:0902\n");
 	fake_host_text(&host, "/sys/class/infiniband/mlx5_0/node_type", "4: RNIC\n");
-	reread(&m, reader);
-	assert_true(m.f.dev.other_type);
-	assert_int_equal(m.f.gid_before.known, RD_DENIED);
-	rd_failure_deinit(&m.f);
+	reread(m, reader);
+	assert_true(m->f.dev.other_type);
+	assert_int_equal(m->f.gid_before.known, RD_DENIED);
+	rd_failure_deinit(&m->f);
 	rd_failure_reader_destroy(reader);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(roce_needs_a_global_route),
-		TEST(an_index_beyond_the_table),
-		TEST(an_empty_entry),
-		TEST(an_entry_that_was_filled_since),
-		TEST(addresses_of_different_families),
-		TEST(a_destination_that_was_never_filled_in),
-		TEST(an_interface_of_another_namespace),
-		TEST(an_interface_that_is_down),
-		TEST(a_destination_without_route),
-		TEST(a_socket_address_without_route),
-		TEST(a_route_that_refuses),
-		TEST(a_scope_that_is_not_an_interface),
-		TEST(a_neighbour_outside_of_the_subnet),
-		TEST(a_neighbour_that_does_not_answer),
-		TEST(an_ipv4_address_in_an_ipv6_one),
-		TEST(a_device_that_was_created_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "made-failure.h"
 
-#include <stdlib.h>
-
 /* --- explain.c --- */
 
-static void each_errno_needs_its_facts(void **state)
+TEST(each_errno_needs_its_facts)
 {
 	struct made_failure m;
 
@@ -22,79 +20,72 @@ static void each_errno_needs_its_facts(void **state)
 }
 
 /* A limit that the driver does not decide alone, and a port that does not exist. */
-static void the_most_certain_cause_wins(void **state)
+FAILURE_TEST(the_most_certain_cause_wins)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_modify_qp", EINVAL, MADE_UVERBS, "modify_qp");
-	made_field(&m, RD_REQ_MASK, 1 | 32 | 512 | 1024);
-	made_field(&m, RD_REQ_TIMEOUT, 40);
-	made_field(&m, RD_REQ_RETRY_CNT, 9);
-	made_field(&m, RD_REQ_STATE, 1);
-	made_field(&m, RD_REQ_PORT, 1);
-	ASSERT_CAUSE(&m, "attribute-value", MEDIUM, "timeout is 40", "is 9");
+	made_failure(m, "ibv_modify_qp", EINVAL, MADE_UVERBS, "modify_qp");
+	made_field(m, RD_REQ_MASK, 1 | 32 | 512 | 1024);
+	made_field(m, RD_REQ_TIMEOUT, 40);
+	made_field(m, RD_REQ_RETRY_CNT, 9);
+	made_field(m, RD_REQ_STATE, 1);
+	made_field(m, RD_REQ_PORT, 1);
+	ASSERT_CAUSE(m, "attribute-value", MEDIUM, "timeout is 40", "is 9");
 	/* That comes before it. */
-	made_handle(&m, RD_REQ_H_QP, 5)->found = false;
-	ASSERT_CAUSE(&m, "handle-stale", MEDIUM, "handle 5");
+	made_handle(m, RD_REQ_H_QP, 5)->found = false;
+	ASSERT_CAUSE(m, "handle-stale", MEDIUM, "handle 5");
 	/* After two others. */
-	made_field(&m, RD_REQ_PORT, 9);
-	ASSERT_CAUSE(&m, "port-number", HIGH, "is 9");
+	made_field(m, RD_REQ_PORT, 9);
+	ASSERT_CAUSE(m, "port-number", HIGH, "is 9");
 }
 
-static void of_two_certain_causes_the_first_wins(void **state)
+FAILURE_TEST(of_two_certain_causes_the_first_wins)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_modify_qp", EINVAL, MADE_UVERBS, "modify_qp");
-	made_field(&m, RD_REQ_MASK, 1 | 32);
-	made_field(&m, RD_REQ_PORT, 9);
-	made_field(&m, RD_REQ_STATE, 12);
-	ASSERT_CAUSE(&m, "port-number", HIGH, "is 9");
-	made_field(&m, RD_REQ_PORT, 1);
-	ASSERT_CAUSE(&m, "attribute-value", HIGH, "is 12");
+	made_failure(m, "ibv_modify_qp", EINVAL, MADE_UVERBS, "modify_qp");
+	made_field(m, RD_REQ_MASK, 1 | 32);
+	made_field(m, RD_REQ_PORT, 9);
+	made_field(m, RD_REQ_STATE, 12);
+	ASSERT_CAUSE(m, "port-number", HIGH, "is 9");
+	made_field(m, RD_REQ_PORT, 1);
+	ASSERT_CAUSE(m, "attribute-value", HIGH, "is 12");
 }
 
-static void without_its_facts_a_rule_is_left_out(void **state)
+FAILURE_TEST(without_its_facts_a_rule_is_left_out)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_modify_qp", EINVAL, MADE_UVERBS, "modify_qp");
-	made_field(&m, RD_REQ_MASK, 1 | 32);
-	made_field(&m, RD_REQ_PORT, 9);
-	ASSERT_CAUSE(&m, "port-number", HIGH, "is 9");
-	m.f.read &= ~(unsigned)RD_FACT_DEVICE;
-	ASSERT_UNKNOWN(&m, "not read: the limits of mlx5_0", ": dmesg | tail");
-	assert_int_equal(m.why.n_evidence, 1);
-	made_attr(&m, "max_sge", 30);
-	ASSERT_UNKNOWN(&m, "no rule knows this errno of ibv_modify_qp", ": dmesg | tail");
-	m.event.request.readable = false;
-	ASSERT_UNKNOWN(&m, "not read: the request of the call");
+	made_failure(m, "ibv_modify_qp", EINVAL, MADE_UVERBS, "modify_qp");
+	made_field(m, RD_REQ_MASK, 1 | 32);
+	made_field(m, RD_REQ_PORT, 9);
+	ASSERT_CAUSE(m, "port-number", HIGH, "is 9");
+	m->f.read &= ~(unsigned)RD_FACT_DEVICE;
+	ASSERT_UNKNOWN(m, "not read: the limits of mlx5_0", ": dmesg | tail");
+	assert_int_equal(m->why.n_evidence, 1);
+	made_attr(m, "max_sge", 30);
+	ASSERT_UNKNOWN(m, "no rule knows this errno of ibv_modify_qp", ": dmesg | tail");
+	m->event.request.readable = false;
+	ASSERT_UNKNOWN(m, "not read: the request of the call");
 }
 
-static void without_a_cause_it_says_what_was_looked_at(void **state)
+FAILURE_TEST(without_a_cause_it_says_what_was_looked_at)
 {
-	_cleanup_(made_end) struct made_failure m;
 	char *line;
 
-	made_failure(&m, "ibv_create_qp", ENOMEM, MADE_DRIVER, "mlx5_ib_create_qp");
-	made_field(&m, RD_REQ_SEND_WR, 16);
-	made_attr(&m, "max_qp_wr", 32768);
-	ASSERT_UNKNOWN(&m, "all sizes of the request are within the limits of mlx5_0", "the kernel logged nothing",
+	made_failure(m, "ibv_create_qp", ENOMEM, MADE_DRIVER, "mlx5_ib_create_qp");
+	made_field(m, RD_REQ_SEND_WR, 16);
+	made_attr(m, "max_qp_wr", 32768);
+	ASSERT_UNKNOWN(m, "all sizes of the request are within the limits of mlx5_0", "the kernel logged nothing",
 		       "no control group of the process limits its memory");
-	assert_int_equal(m.why.n_evidence, 4);
-	line = rd_explain_line(&m.why);
+	assert_int_equal(m->why.n_evidence, 4);
+	line = rd_explain_line(&m->why);
 	assert_string_equal(line,
 			    "cannot tell; looked at: all sizes of the request are within the limits of mlx5_0; the "
 			    "kernel logged nothing since two seconds before the call; no control group of the process "
 			    "limits its memory; not looked at: conditions of the driver; check: dmesg | tail -n 50");
 	free(line);
 	/* With a cause it is left out. */
-	made_field(&m, RD_REQ_SEND_WR, 40000);
-	ASSERT_CAUSE(&m, "limit-exceeded", MEDIUM, "40000");
-	assert_null(strstr(m.said, "kernel logged"));
+	made_field(m, RD_REQ_SEND_WR, 40000);
+	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "40000");
+	assert_null(strstr(m->said, "kernel logged"));
 }
 
-static void an_explanation_on_one_line(void **state)
+TEST(an_explanation_on_one_line)
 {
 	_cleanup_(rd_explanation_deinit) struct rd_explanation e = { 0 };
 	char *line;
@@ -117,40 +108,38 @@ static void an_explanation_on_one_line(void **state)
 
 /* --- handles --- */
 
-static void handles_that_do_not_exist(void **state)
+FAILURE_TEST(handles_that_do_not_exist)
 {
 	struct rd_moment_handle *h;
-	_cleanup_(made_end) struct made_failure m;
 
-	made_failure(&m, "ibv_destroy_qp", ENOENT, MADE_CORE, "lookup_get_idr_uobject");
-	h = made_handle(&m, RD_REQ_H_QP, 17);
-	ASSERT_UNKNOWN(&m, "all objects that the request names exist");
+	made_failure(m, "ibv_destroy_qp", ENOENT, MADE_CORE, "lookup_get_idr_uobject");
+	h = made_handle(m, RD_REQ_H_QP, 17);
+	ASSERT_UNKNOWN(m, "all objects that the request names exist");
 	h->found = false;
-	ASSERT_CAUSE(&m, "handle-stale", HIGH, "queue pair with handle 17", "ibv_destroy_qp names handle 17");
-	m.module.name = (char *)"ib_uverbs_support"; /* Linux 7 */
-	ASSERT_CAUSE(&m, "handle-stale", HIGH, "handle 17");
-	m.event.err = -EINVAL;
-	ASSERT_CAUSE(&m, "handle-stale", MEDIUM, "handle 17");
+	ASSERT_CAUSE(m, "handle-stale", HIGH, "queue pair with handle 17", "ibv_destroy_qp names handle 17");
+	m->module.name = (char *)"ib_uverbs_support"; /* Linux 7 */
+	ASSERT_CAUSE(m, "handle-stale", HIGH, "handle 17");
+	m->event.err = -EINVAL;
+	ASSERT_CAUSE(m, "handle-stale", MEDIUM, "handle 17");
 	h->looked_up = false;
-	ASSERT_NOTHING(&m);
+	ASSERT_NOTHING(m);
 }
 
-static void handles_of_other_objects(void **state)
+FAILURE_TEST(handles_of_other_objects)
 {
 	struct rd_moment_handle *h;
-	_cleanup_(made_end) struct made_failure m;
 
-	made_failure(&m, "ibv_reg_mr", EINVAL, MADE_UVERBS, "ib_uverbs_reg_mr");
-	h = made_handle(&m, RD_REQ_H_PD, 4);
-	ASSERT_UNKNOWN(&m, "all objects");
+	made_failure(m, "ibv_reg_mr", EINVAL, MADE_UVERBS, "ib_uverbs_reg_mr");
+	h = made_handle(m, RD_REQ_H_PD, 4);
+	ASSERT_UNKNOWN(m, "all objects");
 	h->type = RD_OBJ_CQ;
-	ASSERT_CAUSE(&m, "handle-type", HIGH, "handle 4 is a completion queue, and not a protection domain");
-	m.event.err = -ENOENT;
-	ASSERT_UNKNOWN(&m, "all objects");
+	ASSERT_CAUSE(m, "handle-type", HIGH, "handle 4 is a completion queue, and not a protection domain");
+	m->event.err = -ENOENT;
+	ASSERT_UNKNOWN(m, "all objects");
 }
 
 /* Often they are 0, which is the handle of something else. */
-static void handles_that_the_kernel_does_not_look_at(void **state)
+TEST(handles_that_the_kernel_does_not_look_at)
 {
 	static const struct {
 		uint64_t type;
@@ -182,7 +171,7 @@ static void handles_that_the_kernel_does_not_look_at(void **state)
 	made_end(&m);
 }
 
-static void handles_of_shared_queues_and_changed_regions_that_are_not_looked_at(void **state)
+TEST(handles_of_shared_queues_and_changed_regions_that_are_not_looked_at)
 {
 	struct made_failure m;
 
@@ -211,131 +200,103 @@ static void handles_of_shared_queues_and_changed_regions_that_are_not_looked_at(
 	made_end(&m);
 }
 
-static void descriptors_that_are_closed_or_of_something_else(void **state)
+FAILURE_TEST(descriptors_that_are_closed_or_of_something_else)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_reg_dmabuf_mr", EBADF, MADE_UVERBS, "ib_umem_dmabuf_get");
-	made_field(&m, RD_REQ_FD, 33);
-	ASSERT_CAUSE(&m, "descriptor-invalid", HIGH, "33 is not open, or not a DMA-BUF");
-	m.event.moment.fd_known = RD_ABSENT;
-	ASSERT_CAUSE(&m, "descriptor-invalid", HIGH, "file descriptor 33 is not open", "names file descriptor 33");
+	made_failure(m, "ibv_reg_dmabuf_mr", EBADF, MADE_UVERBS, "ib_umem_dmabuf_get");
+	made_field(m, RD_REQ_FD, 33);
+	ASSERT_CAUSE(m, "descriptor-invalid", HIGH, "33 is not open, or not a DMA-BUF");
+	m->event.moment.fd_known = RD_ABSENT;
+	ASSERT_CAUSE(m, "descriptor-invalid", HIGH, "file descriptor 33 is not open", "names file descriptor 33");
 	/* That is not the errno of a closed one. */
-	m.event.err = -EINVAL;
-	ASSERT_NOTHING(&m);
-	m.event.moment.fd_known = RD_OK;
-	strcpy(m.event.moment.fd_name, "weights.bin");
-	ASSERT_CAUSE(&m, "descriptor-invalid", HIGH, "33 is not a DMA-BUF", "'weights.bin'");
+	m->event.err = -EINVAL;
+	ASSERT_NOTHING(m);
+	m->event.moment.fd_known = RD_OK;
+	strcpy(m->event.moment.fd_name, "weights.bin");
+	ASSERT_CAUSE(m, "descriptor-invalid", HIGH, "33 is not a DMA-BUF", "'weights.bin'");
 	/* The core looks at the other values first. */
-	m.fn.name = (char *)"ib_uverbs_handler_UVERBS_METHOD_REG_DMABUF_MR";
-	ASSERT_NOTHING(&m);
-	m.fn.name = (char *)"ib_umem_dmabuf_get";
-	strcpy(m.event.moment.fd_name, "dmabuf");
-	ASSERT_UNKNOWN(&m, "file descriptor 33 is a DMA-BUF");
-	m.event.moment.fd_known = RD_DENIED;
-	ASSERT_NOTHING(&m);
+	m->fn.name = (char *)"ib_uverbs_handler_UVERBS_METHOD_REG_DMABUF_MR";
+	ASSERT_NOTHING(m);
+	m->fn.name = (char *)"ib_umem_dmabuf_get";
+	strcpy(m->event.moment.fd_name, "dmabuf");
+	ASSERT_UNKNOWN(m, "file descriptor 33 is a DMA-BUF");
+	m->event.moment.fd_known = RD_DENIED;
+	ASSERT_NOTHING(m);
 	/* A queue without a channel. */
-	m.event.verb = (char *)"ibv_create_cq";
-	m.event.moment.fd_known = RD_ABSENT;
-	ASSERT_NOTHING(&m);
-	m.event.err = -EBADF;
-	ASSERT_CAUSE(&m, "descriptor-invalid", HIGH, "33 is not open");
-	m.event.err = -EINVAL;
-	made_field(&m, RD_REQ_FD, UINT32_MAX);
-	ASSERT_NOTHING(&m);
-	m.event.verb = (char *)"rdma_migrate_id";
-	m.event.err = -ENOENT;
-	made_field(&m, RD_REQ_FD, 33);
-	ASSERT_CAUSE(&m, "descriptor-invalid", HIGH, "33 is not open");
-	m.event.err = -EINVAL;
-	m.event.moment.fd_known = RD_OK;
-	ASSERT_CAUSE(&m, "descriptor-invalid", HIGH, "33 is not an event channel of rdma_cm");
+	m->event.verb = (char *)"ibv_create_cq";
+	m->event.moment.fd_known = RD_ABSENT;
+	ASSERT_NOTHING(m);
+	m->event.err = -EBADF;
+	ASSERT_CAUSE(m, "descriptor-invalid", HIGH, "33 is not open");
+	m->event.err = -EINVAL;
+	made_field(m, RD_REQ_FD, UINT32_MAX);
+	ASSERT_NOTHING(m);
+	m->event.verb = (char *)"rdma_migrate_id";
+	m->event.err = -ENOENT;
+	made_field(m, RD_REQ_FD, 33);
+	ASSERT_CAUSE(m, "descriptor-invalid", HIGH, "33 is not open");
+	m->event.err = -EINVAL;
+	m->event.moment.fd_known = RD_OK;
+	ASSERT_CAUSE(m, "descriptor-invalid", HIGH, "33 is not an event channel of rdma_cm");
 }
 
-static void all_descriptors_are_in_use(void **state)
+FAILURE_TEST(all_descriptors_are_in_use)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_create_comp_channel", EMFILE, MADE_UVERBS, "alloc_begin_fd_uobject");
-	ASSERT_UNKNOWN(&m, "the kernel logged nothing");
-	RD_SET(m.event.moment.nofile, 1024);
-	ASSERT_CAUSE(&m, "descriptors-exhausted", HIGH, "all 1024 file descriptors", "ulimit -n 2048",
+	made_failure(m, "ibv_create_comp_channel", EMFILE, MADE_UVERBS, "alloc_begin_fd_uobject");
+	ASSERT_UNKNOWN(m, "the kernel logged nothing");
+	RD_SET(m->event.moment.nofile, 1024);
+	ASSERT_CAUSE(m, "descriptors-exhausted", HIGH, "all 1024 file descriptors", "ulimit -n 2048",
 		     "prlimit -p 4721 -n2048", "/proc/4721/fd");
-	RD_SET(m.event.moment.next_fd, 1024);
-	ASSERT_CAUSE(&m, "descriptors-exhausted", HIGH, "all 1024");
-	m.event.moment.next_fd.v = 1023;
-	ASSERT_UNKNOWN(&m, "RLIMIT_NOFILE is 1024, and all descriptors below 1023 were in use");
+	RD_SET(m->event.moment.next_fd, 1024);
+	ASSERT_CAUSE(m, "descriptors-exhausted", HIGH, "all 1024");
+	m->event.moment.next_fd.v = 1023;
+	ASSERT_UNKNOWN(m, "RLIMIT_NOFILE is 1024, and all descriptors below 1023 were in use");
 }
 
-static void objects_that_others_use(void **state)
+FAILURE_TEST(objects_that_others_use)
 {
 	struct rd_res_object mr = { .kind = RD_RES_MR, .id = { 70, RD_OK }, .pdn = { 8, RD_OK } };
 	struct rd_qp qp = { .pdn = { 8, RD_OK }, .lqpn = { 900, RD_OK }, .owner.pid = { MADE_PID, RD_OK } };
 	struct rd_moment_handle *h;
-	_cleanup_(made_end) struct made_failure m;
 
-	made_failure(&m, "ibv_dealloc_pd", EBUSY, MADE_UVERBS, "uverbs_free_pd");
-	h = made_handle(&m, RD_REQ_H_PD, 1);
+	made_failure(m, "ibv_dealloc_pd", EBUSY, MADE_UVERBS, "uverbs_free_pd");
+	h = made_handle(m, RD_REQ_H_PD, 1);
 	RD_SET(h->number, 8);
-	ASSERT_UNKNOWN(&m, "the kernel logged nothing");
+	ASSERT_UNKNOWN(m, "the kernel logged nothing");
 	RD_SET(h->users, 2);
-	m.f.res.objects = &mr;
-	m.f.res.qps = &qp;
-	m.f.res.n_objects = m.f.res.n_qps = 1;
-	ASSERT_CAUSE(&m, "object-in-use", HIGH, "the protection domain is still used by 2 other objects",
+	m->f.res.objects = &mr;
+	m->f.res.qps = &qp;
+	m->f.res.n_objects = m->f.res.n_qps = 1;
+	ASSERT_CAUSE(m, "object-in-use", HIGH, "the protection domain is still used by 2 other objects",
 		     "handle 1, number 8", "memory region 70 uses it", "queue pair 900 uses it");
 	h->users.v = 0;
-	ASSERT_UNKNOWN(&m, "the protection domain with handle 1 has no users");
+	ASSERT_UNKNOWN(m, "the protection domain with handle 1 has no users");
 	/* The lock of the object, and not its users. */
-	m.fn.name = (char *)"ib_uverbs_cmd_verbs";
-	ASSERT_CAUSE(&m, "object-in-use", MEDIUM, "another thread was using the protection domain with handle 1");
-	m.module.name = (char *)MADE_DRIVER;
-	ASSERT_UNKNOWN(&m, "has no users");
+	m->fn.name = (char *)"ib_uverbs_cmd_verbs";
+	ASSERT_CAUSE(m, "object-in-use", MEDIUM, "another thread was using the protection domain with handle 1");
+	m->module.name = (char *)MADE_DRIVER;
+	ASSERT_UNKNOWN(m, "has no users");
 	/* Others use what a call names that creates something: that is usual. */
 	h->users.v = 2;
-	m.event.verb = (char *)"ibv_reg_mr";
-	m.module.name = (char *)MADE_DRIVER;
-	ASSERT_UNKNOWN(&m, "the kernel logged nothing");
+	m->event.verb = (char *)"ibv_reg_mr";
+	m->module.name = (char *)MADE_DRIVER;
+	ASSERT_UNKNOWN(m, "the kernel logged nothing");
 	h->locked = true;
-	ASSERT_CAUSE(&m, "object-in-use", MEDIUM, "another thread was using the protection domain");
-	m.f.read &= ~(unsigned)RD_FACT_OBJECTS;
-	made_assert_not(&m, "object-in-use");
+	ASSERT_CAUSE(m, "object-in-use", MEDIUM, "another thread was using the protection domain");
+	m->f.read &= ~(unsigned)RD_FACT_OBJECTS;
+	made_assert_not(m, "object-in-use");
 }
 
-static void which_queue_pair_uses_a_queue_is_not_known(void **state)
+FAILURE_TEST(which_queue_pair_uses_a_queue_is_not_known)
 {
 	struct rd_qp qps[] = { { .lqpn = { 900, RD_OK }, .owner.pid = { MADE_PID, RD_OK } },
 			       { .lqpn = { 901, RD_OK }, .owner.pid = { 1, RD_OK } } };
 	struct rd_moment_handle *h;
-	_cleanup_(made_end) struct made_failure m;
 
-	made_failure(&m, "ibv_destroy_cq", EBUSY, MADE_CORE, "ib_destroy_cq_user");
-	h = made_handle(&m, RD_REQ_H_CQ, 6);
+	made_failure(m, "ibv_destroy_cq", EBUSY, MADE_CORE, "ib_destroy_cq_user");
+	h = made_handle(m, RD_REQ_H_CQ, 6);
 	RD_SET(h->users, 1);
-	m.f.res.qps = qps;
-	m.f.res.n_qps = RD_ARRAY_SIZE(qps);
-	ASSERT_CAUSE(&m, "object-in-use", HIGH, "used by 1 other object", "may use it: 900");
-	assert_null(strstr(m.said, "901"));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(each_errno_needs_its_facts),
-		TEST(the_most_certain_cause_wins),
-		TEST(of_two_certain_causes_the_first_wins),
-		TEST(without_its_facts_a_rule_is_left_out),
-		TEST(without_a_cause_it_says_what_was_looked_at),
-		TEST(an_explanation_on_one_line),
-		TEST(handles_that_do_not_exist),
-		TEST(handles_of_other_objects),
-		TEST(handles_that_the_kernel_does_not_look_at),
-		TEST(handles_of_shared_queues_and_changed_regions_that_are_not_looked_at),
-		TEST(descriptors_that_are_closed_or_of_something_else),
-		TEST(all_descriptors_are_in_use),
-		TEST(objects_that_others_use),
-		TEST(which_queue_pair_uses_a_queue_is_not_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	m->f.res.qps = qps;
+	m->f.res.n_qps = RD_ARRAY_SIZE(qps);
+	ASSERT_CAUSE(m, "object-in-use", HIGH, "used by 1 other object", "may use it: 900");
+	assert_null(strstr(m->said, "901"));
 }

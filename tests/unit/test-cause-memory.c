@@ -27,86 +27,76 @@ static void limit(struct made_failure *m, int err, const char *module, const cha
 	RD_SET(m->event.moment.user_ns_level, 0);
 }
 
-static void locked_memory_beyond_the_limit_is_reported_with_all_numbers(void **state)
+FAILURE_TEST(locked_memory_beyond_the_limit_is_reported_with_all_numbers)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	limit(&m, ENOMEM, MADE_UVERBS, PIN);
-	ASSERT_CAUSE(&m, "memlock-limit", HIGH, "may pin 8 MiB", "7172 KiB are pinned", "1 MiB more", "4 KiB too much",
+	limit(m, ENOMEM, MADE_UVERBS, PIN);
+	ASSERT_CAUSE(m, "memlock-limit", HIGH, "may pin 8 MiB", "7172 KiB are pinned", "1 MiB more", "4 KiB too much",
 		     "CAP_IPC_LOCK is not effective", "limits.conf");
 	/* One page less fits. */
-	m.event.moment.pinned.v -= 4096;
-	ASSERT_UNKNOWN(&m, "RLIMIT_MEMLOCK is 8 MiB, and 7 MiB are pinned: not exceeded by the request");
+	m->event.moment.pinned.v -= 4096;
+	ASSERT_UNKNOWN(m, "RLIMIT_MEMLOCK is 8 MiB, and 7 MiB are pinned: not exceeded by the request");
 	/* The range touches one more page. */
-	made_field(&m, RD_REQ_ADDRESS, 0x7f0000000800);
-	ASSERT_CAUSE(&m, "memlock-limit", HIGH, "257 pages");
-	m.event.moment.pinned.v = 8 * MIB;
-	made_field(&m, RD_REQ_LENGTH, 1);
-	ASSERT_CAUSE(&m, "memlock-limit", HIGH, "requested: 1 byte at", ", 1 page");
-	assert_null(strstr(m.said, "1 pages"));
+	made_field(m, RD_REQ_ADDRESS, 0x7f0000000800);
+	ASSERT_CAUSE(m, "memlock-limit", HIGH, "257 pages");
+	m->event.moment.pinned.v = 8 * MIB;
+	made_field(m, RD_REQ_LENGTH, 1);
+	ASSERT_CAUSE(m, "memlock-limit", HIGH, "requested: 1 byte at", ", 1 page");
+	assert_null(strstr(m->said, "1 pages"));
 }
 
-static void the_limit_is_only_likely_if_the_driver_failed_itself(void **state)
+FAILURE_TEST(the_limit_is_only_likely_if_the_driver_failed_itself)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	limit(&m, ENOMEM, MADE_DRIVER, "mlx5_ib_reg_user_mr");
-	ASSERT_CAUSE(&m, "memlock-limit", MEDIUM, "4 KiB too much");
+	limit(m, ENOMEM, MADE_DRIVER, "mlx5_ib_reg_user_mr");
+	ASSERT_CAUSE(m, "memlock-limit", MEDIUM, "4 KiB too much");
 }
 
-static void the_limit_is_not_the_cause_for_those_that_may_exceed_it(void **state)
+FAILURE_TEST(the_limit_is_not_the_cause_for_those_that_may_exceed_it)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	limit(&m, ENOMEM, MADE_UVERBS, PIN);
-	m.event.moment.caps.v = 1ull << CAP_IPC_LOCK;
-	ASSERT_UNKNOWN(&m, "CAP_IPC_LOCK is effective");
+	limit(m, ENOMEM, MADE_UVERBS, PIN);
+	m->event.moment.caps.v = 1ull << CAP_IPC_LOCK;
+	ASSERT_UNKNOWN(m, "CAP_IPC_LOCK is effective");
 	/* The capability of a user namespace does not count. */
-	m.event.moment.user_ns_level.v = 1;
-	ASSERT_CAUSE(&m, "memlock-limit", HIGH, "only in a user namespace");
-	m.event.moment.caps.known = RD_DENIED;
-	ASSERT_UNKNOWN(&m, "no control group");
-	m.event.moment.caps.known = RD_OK;
-	m.event.moment.pinned.known = RD_DENIED;
-	ASSERT_UNKNOWN(&m, "no control group");
+	m->event.moment.user_ns_level.v = 1;
+	ASSERT_CAUSE(m, "memlock-limit", HIGH, "only in a user namespace");
+	m->event.moment.caps.known = RD_DENIED;
+	ASSERT_UNKNOWN(m, "no control group");
+	m->event.moment.caps.known = RD_OK;
+	m->event.moment.pinned.known = RD_DENIED;
+	ASSERT_UNKNOWN(m, "no control group");
 }
 
-static void a_limit_of_zero_is_told_apart(void **state)
+FAILURE_TEST(a_limit_of_zero_is_told_apart)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	limit(&m, EPERM, MADE_UVERBS, PIN);
-	ASSERT_NOTHING(&m);
-	m.event.moment.memlock.v = 0;
-	ASSERT_CAUSE(&m, "memlock-zero", HIGH, "RLIMIT_MEMLOCK is 0");
-	made_origin(&m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
-	ASSERT_CAUSE(&m, "memlock-zero", MEDIUM, "RLIMIT_MEMLOCK is 0");
+	limit(m, EPERM, MADE_UVERBS, PIN);
+	ASSERT_NOTHING(m);
+	m->event.moment.memlock.v = 0;
+	ASSERT_CAUSE(m, "memlock-zero", HIGH, "RLIMIT_MEMLOCK is 0");
+	made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
+	ASSERT_CAUSE(m, "memlock-zero", MEDIUM, "RLIMIT_MEMLOCK is 0");
 	/* Something else than memory. */
-	m.event.request.known[RD_REQ_LENGTH] = false;
-	ASSERT_NOTHING(&m);
+	m->event.request.known[RD_REQ_LENGTH] = false;
+	ASSERT_NOTHING(m);
 }
 
-static void queues_near_the_limit_may_need_more_than_is_left(void **state)
+FAILURE_TEST(queues_near_the_limit_may_need_more_than_is_left)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_create_qp", ENOMEM, MADE_UVERBS, PIN);
-	RD_SET(m.event.moment.memlock, 64 * MIB);
-	RD_SET(m.event.moment.pinned, 60 * MIB);
-	RD_SET(m.event.moment.caps, 0);
-	ASSERT_CAUSE(&m, "memlock-limit", MEDIUM, "64 MiB", "60 MiB are pinned", "the queue needs more");
-	m.event.moment.pinned.v = 48 * MIB;
-	ASSERT_CAUSE(&m, "memlock-limit", MEDIUM, "48 MiB are pinned");
-	m.event.moment.pinned.v -= 4096;
-	ASSERT_UNKNOWN(&m, "not exceeded");
-	m.event.moment.pinned.v = 65 * MIB;
-	ASSERT_CAUSE(&m, "memlock-limit", MEDIUM, "65 MiB are pinned");
-	m.event.moment.pinned.v = 60 * MIB;
-	m.fn.name = (char *)"mlx5_ib_create_qp";
-	ASSERT_UNKNOWN(&m, "not exceeded");
+	made_failure(m, "ibv_create_qp", ENOMEM, MADE_UVERBS, PIN);
+	RD_SET(m->event.moment.memlock, 64 * MIB);
+	RD_SET(m->event.moment.pinned, 60 * MIB);
+	RD_SET(m->event.moment.caps, 0);
+	ASSERT_CAUSE(m, "memlock-limit", MEDIUM, "64 MiB", "60 MiB are pinned", "the queue needs more");
+	m->event.moment.pinned.v = 48 * MIB;
+	ASSERT_CAUSE(m, "memlock-limit", MEDIUM, "48 MiB are pinned");
+	m->event.moment.pinned.v -= 4096;
+	ASSERT_UNKNOWN(m, "not exceeded");
+	m->event.moment.pinned.v = 65 * MIB;
+	ASSERT_CAUSE(m, "memlock-limit", MEDIUM, "65 MiB are pinned");
+	m->event.moment.pinned.v = 60 * MIB;
+	m->fn.name = (char *)"mlx5_ib_create_qp";
+	ASSERT_UNKNOWN(m, "not exceeded");
 }
 
-static void where_to_raise_the_limit_depends_on_the_control_group(void **state)
+FAILURE_TEST(where_to_raise_the_limit_depends_on_the_control_group)
 {
 	static const char *const cases[][2] = {
 		{ "/kubepods.slice/kubepods-pod1.slice/cri-containerd-1.scope", "containerd.service" },
@@ -116,85 +106,76 @@ static void where_to_raise_the_limit_depends_on_the_control_group(void **state)
 		{ "/system.slice/$(reboot).service", "limits.conf" },
 		{ "/user.slice/session-1.scope", "limits.conf" },
 	};
-	_cleanup_(made_end) struct made_failure m;
 
-	limit(&m, ENOMEM, MADE_UVERBS, PIN);
+	limit(m, ENOMEM, MADE_UVERBS, PIN);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
-		m.event.cgroup = (char *)cases[i][0];
-		ASSERT_CAUSE(&m, "memlock-limit", HIGH, cases[i][1]);
+		m->event.cgroup = (char *)cases[i][0];
+		ASSERT_CAUSE(m, "memlock-limit", HIGH, cases[i][1]);
 	}
 }
 
 /* --- memory.c --- */
 
-static void a_hole_is_named_by_its_address(void **state)
+FAILURE_TEST(a_hole_is_named_by_its_address)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
-	m.event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x7f0000010000 };
-	ASSERT_CAUSE(&m, "memory-not-mapped", HIGH, "0x7f0000010000 is not mapped", "64 KiB after the start",
+	register_memory(m, EFAULT, MADE_UVERBS, PIN);
+	m->event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x7f0000010000 };
+	ASSERT_CAUSE(m, "memory-not-mapped", HIGH, "0x7f0000010000 is not mapped", "64 KiB after the start",
 		     "range of 1 MiB at 0x7f0000000000");
-	m.event.moment.fault.at = 0x7f0000000000;
-	ASSERT_CAUSE(&m, "memory-not-mapped", HIGH, "address 0x7f0000000000 is not mapped");
+	m->event.moment.fault.at = 0x7f0000000000;
+	ASSERT_CAUSE(m, "memory-not-mapped", HIGH, "address 0x7f0000000000 is not mapped");
 	/* The driver may have failed for another reason. */
-	made_origin(&m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
-	ASSERT_CAUSE(&m, "memory-not-mapped", MEDIUM, "0x7f0000000000");
+	made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
+	ASSERT_CAUSE(m, "memory-not-mapped", MEDIUM, "0x7f0000000000");
 }
 
-static void a_hole_is_not_the_cause_of_other_errnos(void **state)
+FAILURE_TEST(a_hole_is_not_the_cause_of_other_errnos)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	register_memory(&m, ENOMEM, MADE_UVERBS, PIN);
-	m.event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x7f0000010000 };
-	ASSERT_UNKNOWN(&m, "no control group");
-	m.event.err = -EFAULT;
-	ASSERT_CAUSE(&m, "memory-not-mapped", HIGH, "0x7f0000010000");
+	register_memory(m, ENOMEM, MADE_UVERBS, PIN);
+	m->event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x7f0000010000 };
+	ASSERT_UNKNOWN(m, "no control group");
+	m->event.err = -EFAULT;
+	ASSERT_CAUSE(m, "memory-not-mapped", HIGH, "0x7f0000010000");
 }
 
 /* In haste, when failures come too fast to read the state of the host. */
-static void mappings_are_judged_without_the_state_of_the_host(void **state)
+FAILURE_TEST(mappings_are_judged_without_the_state_of_the_host)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
-	m.f.read = 0;
-	m.event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x7f0000010000 };
-	ASSERT_CAUSE(&m, "memory-not-mapped", HIGH, "0x7f0000010000");
-	m.event.moment.fault.kind = RD_MAP_READ_ONLY;
-	ASSERT_CAUSE(&m, "memory-read-only", HIGH, "0x7f0000010000");
+	register_memory(m, EFAULT, MADE_UVERBS, PIN);
+	m->f.read = 0;
+	m->event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x7f0000010000 };
+	ASSERT_CAUSE(m, "memory-not-mapped", HIGH, "0x7f0000010000");
+	m->event.moment.fault.kind = RD_MAP_READ_ONLY;
+	ASSERT_CAUSE(m, "memory-read-only", HIGH, "0x7f0000010000");
 	/* What a module for accelerators does depends on whether it is loaded, and huge pages on how many are free. */
-	m.event.moment.fault =
+	m->event.moment.fault =
 		(struct rd_mapping){ .kind = RD_MAP_DEVICE, .at = 0x7f0000010000, .has_file = true, .name = "nvidia0" };
-	ASSERT_NOTHING(&m);
-	m.event.moment.fault.kind = RD_MAP_NONE;
-	m.event.moment.mapped_all = true;
-	m.event.moment.special = (struct rd_mapping){ .kind = RD_MAP_HUGE, .at = 0x7f0000000000 };
-	ASSERT_NOTHING(&m);
-	m.event.moment.special =
+	ASSERT_NOTHING(m);
+	m->event.moment.fault.kind = RD_MAP_NONE;
+	m->event.moment.mapped_all = true;
+	m->event.moment.special = (struct rd_mapping){ .kind = RD_MAP_HUGE, .at = 0x7f0000000000 };
+	ASSERT_NOTHING(m);
+	m->event.moment.special =
 		(struct rd_mapping){ .kind = RD_MAP_FILE, .at = 0x7f0000000000, .has_file = true, .name = "log" };
-	ASSERT_NOTHING(&m);
+	ASSERT_NOTHING(m);
 }
 
-static void mappings_without_a_name_or_with_one_right(void **state)
+FAILURE_TEST(mappings_without_a_name_or_with_one_right)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
-	made_field(&m, RD_REQ_LENGTH, 1);
-	m.event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_DEVICE, .at = 0x1000 };
-	ASSERT_CAUSE(&m, "memory-device-mapping", HIGH,
+	register_memory(m, EFAULT, MADE_UVERBS, PIN);
+	made_field(m, RD_REQ_LENGTH, 1);
+	m->event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_DEVICE, .at = 0x1000 };
+	ASSERT_CAUSE(m, "memory-device-mapping", HIGH,
 		     "0x1000 is memory of a device or of the kernel itself, which has", "request: 1 byte at");
-	assert_null(strstr(m.said, "''"));
-	assert_null(strstr(m.said, "anonymous"));
-	m.event.moment.fault.kind = RD_MAP_NO_ACCESS;
-	ASSERT_CAUSE(&m, "memory-no-access", HIGH, "not readable (PROT_NONE, or PROT_EXEC alone)");
-	m.event.moment.fault.writable = true;
-	ASSERT_CAUSE(&m, "memory-no-access", HIGH, "not readable (PROT_WRITE without PROT_READ)", "write-only");
+	assert_null(strstr(m->said, "''"));
+	assert_null(strstr(m->said, "anonymous"));
+	m->event.moment.fault.kind = RD_MAP_NO_ACCESS;
+	ASSERT_CAUSE(m, "memory-no-access", HIGH, "not readable (PROT_NONE, or PROT_EXEC alone)");
+	m->event.moment.fault.writable = true;
+	ASSERT_CAUSE(m, "memory-no-access", HIGH, "not readable (PROT_WRITE without PROT_READ)", "write-only");
 }
 
-static void each_kind_of_mapping_has_its_cause(void **state)
+FAILURE_TEST(each_kind_of_mapping_has_its_cause)
 {
 	static const struct {
 		struct rd_mapping map;
@@ -223,123 +204,113 @@ static void each_kind_of_mapping_has_its_cause(void **state)
 		  "memory-past-end-of-file",
 		  { "'shard' is longer than the file (4 KiB)", "0x2000", "ftruncate" } },
 	};
-	_cleanup_(made_end) struct made_failure m;
 
-	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
+	register_memory(m, EFAULT, MADE_UVERBS, PIN);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
-		m.event.moment.fault = cases[i].map;
-		ASSERT_CAUSE(&m, cases[i].id, HIGH, cases[i].words[0], cases[i].words[1], cases[i].words[2]);
+		m->event.moment.fault = cases[i].map;
+		ASSERT_CAUSE(m, cases[i].id, HIGH, cases[i].words[0], cases[i].words[1], cases[i].words[2]);
 	}
 }
 
-static void memory_of_an_accelerator_may_be_refused_by_its_module(void **state)
+FAILURE_TEST(memory_of_an_accelerator_may_be_refused_by_its_module)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	register_memory(&m, ENOMEM, MADE_UVERBS, PIN);
-	m.event.moment.fault =
+	register_memory(m, ENOMEM, MADE_UVERBS, PIN);
+	m->event.moment.fault =
 		(struct rd_mapping){ .kind = RD_MAP_NO_ACCESS, .at = 0x1000, .has_file = true, .name = "nvidia0" };
-	RD_SET(m.f.memory.peer_module, true);
-	ASSERT_CAUSE(&m, "memory-gpu", MEDIUM, "did not accept", "nvidia_peermem is loaded", "cudaMalloc");
+	RD_SET(m->f.memory.peer_module, true);
+	ASSERT_CAUSE(m, "memory-gpu", MEDIUM, "did not accept", "nvidia_peermem is loaded", "cudaMalloc");
 }
 
-static void ordinary_memory_is_said_to_be_so(void **state)
+FAILURE_TEST(ordinary_memory_is_said_to_be_so)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
-	m.event.moment.mapped_all = true;
-	m.event.origin_exact = false;
-	RD_SET(m.f.memory.corrupted, 8192);
-	ASSERT_UNKNOWN(&m, "0x7f0000000000 to 0x7f0000100000 is mapped", "8 KiB of this host");
-	m.event.moment.mapped_all = false;
-	m.event.moment.mapped_in_part = true;
-	ASSERT_UNKNOWN(&m, "many mappings");
+	register_memory(m, EFAULT, MADE_UVERBS, PIN);
+	m->event.moment.mapped_all = true;
+	m->event.origin_exact = false;
+	RD_SET(m->f.memory.corrupted, 8192);
+	ASSERT_UNKNOWN(m, "0x7f0000000000 to 0x7f0000100000 is mapped", "8 KiB of this host");
+	m->event.moment.mapped_all = false;
+	m->event.moment.mapped_in_part = true;
+	ASSERT_UNKNOWN(m, "many mappings");
 }
 
-static void files_are_not_pinned_by_every_kernel(void **state)
+FAILURE_TEST(files_are_not_pinned_by_every_kernel)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
-	m.event.moment.mapped_all = true;
-	m.event.moment.special = (struct rd_mapping){
+	register_memory(m, EFAULT, MADE_UVERBS, PIN);
+	m->event.moment.mapped_all = true;
+	m->event.moment.special = (struct rd_mapping){
 		.kind = RD_MAP_FILE, .at = 0x1000, .writable = true, .shared = true, .has_file = true, .name = "log"
 	};
-	ASSERT_CAUSE(&m, "memory-shared-file", MEDIUM, "kernels from Linux 6.5 on", "'log'");
-	RD_SET(m.f.memory.refuses_files, true);
-	ASSERT_CAUSE(&m, "memory-shared-file", HIGH, "0x1000", "'log'", "this kernel", "read-write shared");
-	m.f.memory.refuses_files.v = false;
-	ASSERT_UNKNOWN(&m, "shared mapping of the file 'log': its file system can refuse a page");
+	ASSERT_CAUSE(m, "memory-shared-file", MEDIUM, "kernels from Linux 6.5 on", "'log'");
+	RD_SET(m->f.memory.refuses_files, true);
+	ASSERT_CAUSE(m, "memory-shared-file", HIGH, "0x1000", "'log'", "this kernel", "read-write shared");
+	m->f.memory.refuses_files.v = false;
+	ASSERT_UNKNOWN(m, "shared mapping of the file 'log': its file system can refuse a page");
 	/* Without memory a kernel that pins files fails as well. */
-	m.event.err = -ENOMEM;
-	ASSERT_UNKNOWN(&m, "no control group");
-	m.event.err = -EFAULT;
-	m.event.moment.special.magic = 0x5345434d;
-	ASSERT_CAUSE(&m, "memory-secret", HIGH, "0x1000 is memory of memfd_secret");
+	m->event.err = -ENOMEM;
+	ASSERT_UNKNOWN(m, "no control group");
+	m->event.err = -EFAULT;
+	m->event.moment.special.magic = 0x5345434d;
+	ASSERT_CAUSE(m, "memory-secret", HIGH, "0x1000 is memory of memfd_secret");
 	/* Without knowing the rest of the range, or where the driver failed. */
-	m.event.moment.mapped_all = false;
-	made_assert_not(&m, "memory-secret");
-	m.event.moment.mapped_all = true;
-	m.fn.name = (char *)"ib_uverbs_reg_mr";
-	made_assert_not(&m, "memory-secret");
+	m->event.moment.mapped_all = false;
+	made_assert_not(m, "memory-secret");
+	m->event.moment.mapped_all = true;
+	m->fn.name = (char *)"ib_uverbs_reg_mr";
+	made_assert_not(m, "memory-secret");
 }
 
-static void huge_pages_are_missing_only_where_they_were_not_reserved(void **state)
+FAILURE_TEST(huge_pages_are_missing_only_where_they_were_not_reserved)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
-	m.event.moment.mapped_all = true;
-	m.event.moment.special = (struct rd_mapping){ .kind = RD_MAP_HUGE,
-						      .start = 0x7f0000000000,
-						      .at = 0x7f0000000000,
-						      .end = 0x7f0000800000,
-						      .writable = true };
-	RD_SET(m.f.memory.huge_free, 0);
-	RD_SET(m.f.memory.huge_total, 512);
-	RD_SET(m.f.memory.huge_reserved, 0);
-	ASSERT_CAUSE(&m, "memory-huge-page", HIGH, "0x7f0000000000", "without reservation", "no huge page is free",
+	register_memory(m, EFAULT, MADE_UVERBS, PIN);
+	m->event.moment.mapped_all = true;
+	m->event.moment.special = (struct rd_mapping){ .kind = RD_MAP_HUGE,
+						       .start = 0x7f0000000000,
+						       .at = 0x7f0000000000,
+						       .end = 0x7f0000800000,
+						       .writable = true };
+	RD_SET(m->f.memory.huge_free, 0);
+	RD_SET(m->f.memory.huge_total, 512);
+	RD_SET(m->f.memory.huge_reserved, 0);
+	ASSERT_CAUSE(m, "memory-huge-page", HIGH, "0x7f0000000000", "without reservation", "no huge page is free",
 		     "0 of 512 free", "sysctl vm.nr_hugepages=513\n");
-	m.f.memory.huge_free.v = 3;
-	ASSERT_UNKNOWN(&m, "3 of 512 free, 0 of these reserved; the range has 1");
-	made_field(&m, RD_REQ_LENGTH, 8 * MIB);
-	ASSERT_CAUSE(&m, "memory-huge-page", MEDIUM, "too few are free", "3 of 512 free", "the range has 4");
+	m->f.memory.huge_free.v = 3;
+	ASSERT_UNKNOWN(m, "3 of 512 free, 0 of these reserved; the range has 1");
+	made_field(m, RD_REQ_LENGTH, 8 * MIB);
+	ASSERT_CAUSE(m, "memory-huge-page", MEDIUM, "too few are free", "3 of 512 free", "the range has 4");
 	/* The other three are ordinary memory in front of it. */
-	m.event.moment.special.at += 3 * (2ull << 20);
-	ASSERT_UNKNOWN(&m, "the range has 1");
-	m.event.moment.special.at -= 3 * (2ull << 20);
+	m->event.moment.special.at += 3 * (2ull << 20);
+	ASSERT_UNKNOWN(m, "the range has 1");
+	m->event.moment.special.at -= 3 * (2ull << 20);
 	/* Free, and for others */
-	m.f.memory.huge_reserved.v = 3;
-	ASSERT_CAUSE(&m, "memory-huge-page", HIGH, "no huge page is free", "3 of 512 free, 3 of these reserved");
-	m.event.moment.special.block = 1 << 30;
-	ASSERT_CAUSE(&m, "memory-huge-page", HIGH, "huge pages of 1 GiB", "hugepages=");
-	m.event.moment.special.block = 0;
-	m.f.memory.huge_reserved.v = 0;
-	m.f.memory.huge_free.v = 5;
-	ASSERT_UNKNOWN(&m, "huge pages of 2 MiB\n", "5 of 512 free");
-	m.event.moment.special.shared = true;
-	ASSERT_UNKNOWN(&m, "hugetlbfs that may be full");
-	m.event.moment.special.shared = false;
+	m->f.memory.huge_reserved.v = 3;
+	ASSERT_CAUSE(m, "memory-huge-page", HIGH, "no huge page is free", "3 of 512 free, 3 of these reserved");
+	m->event.moment.special.block = 1 << 30;
+	ASSERT_CAUSE(m, "memory-huge-page", HIGH, "huge pages of 1 GiB", "hugepages=");
+	m->event.moment.special.block = 0;
+	m->f.memory.huge_reserved.v = 0;
+	m->f.memory.huge_free.v = 5;
+	ASSERT_UNKNOWN(m, "huge pages of 2 MiB\n", "5 of 512 free");
+	m->event.moment.special.shared = true;
+	ASSERT_UNKNOWN(m, "hugetlbfs that may be full");
+	m->event.moment.special.shared = false;
 	/* All of them are in use, by this mapping perhaps. */
-	m.f.memory.huge_free.v = m.f.memory.huge_reserved.v = 0;
-	m.event.moment.special.reserved = true;
-	ASSERT_UNKNOWN(&m, "which were reserved for it", "0 of 512 free");
-	m.f.memory.huge_group =
+	m->f.memory.huge_free.v = m->f.memory.huge_reserved.v = 0;
+	m->event.moment.special.reserved = true;
+	ASSERT_UNKNOWN(m, "which were reserved for it", "0 of 512 free");
+	m->f.memory.huge_group =
 		(struct rd_memory_group){ (char *)"/job", { 2 << 20, RD_OK }, { 2 << 20, RD_OK }, { 1, RD_OK } };
-	ASSERT_CAUSE(&m, "cgroup-huge-pages", MEDIUM, "control group /job may have 2 MiB", "reached its limit 1 time\n");
-	m.event.err = -ENOMEM;
-	ASSERT_UNKNOWN(&m, "no control group");
+	ASSERT_CAUSE(m, "cgroup-huge-pages", MEDIUM, "control group /job may have 2 MiB", "reached its limit 1 time\n");
+	m->event.err = -ENOMEM;
+	ASSERT_UNKNOWN(m, "no control group");
 }
 
-static void pages_that_are_refused_when_they_are_faulted_in(void **state)
+FAILURE_TEST(pages_that_are_refused_when_they_are_faulted_in)
 {
 	struct rd_mapping *special;
-	_cleanup_(made_end) struct made_failure m;
 
-	register_memory(&m, EFAULT, MADE_UVERBS, PIN);
-	m.event.moment.mapped_all = true;
-	special = &m.event.moment.special;
+	register_memory(m, EFAULT, MADE_UVERBS, PIN);
+	m->event.moment.mapped_all = true;
+	special = &m->event.moment.special;
 	*special = (struct rd_mapping){ .kind = RD_MAP_OTHER,
 					.at = 0x1000,
 					.writable = true,
@@ -347,41 +318,41 @@ static void pages_that_are_refused_when_they_are_faulted_in(void **state)
 					.shared = true,
 					.magic = 0x01021994,
 					.name = "pool" };
-	ASSERT_UNKNOWN(&m, "0x1000 is a shared mapping of the file 'pool' on tmpfs");
+	ASSERT_UNKNOWN(m, "0x1000 is a shared mapping of the file 'pool' on tmpfs");
 	RD_SET(special->fs_size, 64 * MIB);
 	RD_SET(special->fs_used, 32 * MIB);
-	ASSERT_UNKNOWN(&m, "about 32 MiB of 64 MiB of the tmpfs are in use");
+	ASSERT_UNKNOWN(m, "about 32 MiB of 64 MiB of the tmpfs are in use");
 	special->fs_used.v = 63 * MIB;
-	ASSERT_CAUSE(&m, "memory-no-space", MEDIUM, "the tmpfs that holds 'pool' is full: 63 MiB of 64 MiB", "df -h");
-	m.event.err = -ENOMEM;
-	ASSERT_UNKNOWN(&m, "no control group");
-	m.event.err = -EFAULT;
+	ASSERT_CAUSE(m, "memory-no-space", MEDIUM, "the tmpfs that holds 'pool' is full: 63 MiB of 64 MiB", "df -h");
+	m->event.err = -ENOMEM;
+	ASSERT_UNKNOWN(m, "no control group");
+	m->event.err = -EFAULT;
 	/* With a key, or watched, and full: that it is full is sure. */
 	special->key = 3;
-	ASSERT_CAUSE(&m, "memory-no-space", MEDIUM, "63 MiB of 64 MiB");
+	ASSERT_CAUSE(m, "memory-no-space", MEDIUM, "63 MiB of 64 MiB");
 	special->watched = true;
-	ASSERT_CAUSE(&m, "memory-no-space", MEDIUM, "63 MiB of 64 MiB");
+	ASSERT_CAUSE(m, "memory-no-space", MEDIUM, "63 MiB of 64 MiB");
 	/* Any of several may have been refused. */
 	special->others = true;
-	ASSERT_UNKNOWN(&m, "several mappings of the range can be refused",
+	ASSERT_UNKNOWN(m, "several mappings of the range can be refused",
 		       "mapping: 0x0-0x0 read-write shared of 'pool'");
 	special->kind = RD_MAP_HUGE;
-	ASSERT_UNKNOWN(&m, "several mappings");
+	ASSERT_UNKNOWN(m, "several mappings");
 	special->kind = RD_MAP_FILE;
 	special->magic = 0;
 	special->watched = false;
-	ASSERT_CAUSE(&m, "memory-shared-file", MEDIUM, "0x1000");
+	ASSERT_CAUSE(m, "memory-shared-file", MEDIUM, "0x1000");
 	*special = (struct rd_mapping){ .kind = RD_MAP_OTHER, .at = 0x1000, .watched = true };
-	ASSERT_CAUSE(&m, "memory-userfaultfd", MEDIUM, "0x1000", "anonymous");
+	ASSERT_CAUSE(m, "memory-userfaultfd", MEDIUM, "0x1000", "anonymous");
 	*special = (struct rd_mapping){ .kind = RD_MAP_OTHER, .at = 0x1000, .key = 3 };
-	ASSERT_CAUSE(&m, "memory-protection-key", MEDIUM, "protection key 3");
+	ASSERT_CAUSE(m, "memory-protection-key", MEDIUM, "protection key 3");
 	*special = (struct rd_mapping){ .kind = RD_MAP_OTHER, .at = 0x1000, .has_file = true, .name = "weights" };
-	ASSERT_UNKNOWN(&m, "private mapping of the file 'weights': its file system can refuse a page");
+	ASSERT_UNKNOWN(m, "private mapping of the file 'weights': its file system can refuse a page");
 }
 
 /* --- requests for regions --- */
 
-static void ranges_that_the_kernel_refuses(void **state)
+FAILURE_TEST(ranges_that_the_kernel_refuses)
 {
 	static const struct {
 		uint64_t address, length, iova;
@@ -397,213 +368,163 @@ static void ranges_that_the_kernel_refuses(void **state)
 		  { "0xfffffffffffffffa", "address space" } },
 		{ 0, 1ull << 45, 0, "range-overflow", { "8589934592 pages", "at most 4294967295" } },
 	};
-	_cleanup_(made_end) struct made_failure m;
 
-	register_memory(&m, EINVAL, MADE_UVERBS, PIN);
-	ASSERT_UNKNOWN(&m, "range, iova and access flags (0x1) of the request are valid");
+	register_memory(m, EINVAL, MADE_UVERBS, PIN);
+	ASSERT_UNKNOWN(m, "range, iova and access flags (0x1) of the request are valid");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
-		m.fn.name = (char *)(i ? PIN : "ib_uverbs_reg_mr");
-		made_field(&m, RD_REQ_ADDRESS, cases[i].address);
-		made_field(&m, RD_REQ_LENGTH, cases[i].length);
-		made_field(&m, RD_REQ_IOVA, cases[i].iova);
-		ASSERT_CAUSE(&m, cases[i].id, HIGH, cases[i].words[0], cases[i].words[1]);
+		m->fn.name = (char *)(i ? PIN : "ib_uverbs_reg_mr");
+		made_field(m, RD_REQ_ADDRESS, cases[i].address);
+		made_field(m, RD_REQ_LENGTH, cases[i].length);
+		made_field(m, RD_REQ_IOVA, cases[i].iova);
+		ASSERT_CAUSE(m, cases[i].id, HIGH, cases[i].words[0], cases[i].words[1]);
 	}
 	/* Inside of a page the kernel pins it. */
-	made_field(&m, RD_REQ_ADDRESS, 0x7f0000000010);
-	made_field(&m, RD_REQ_IOVA, 0x7f0000000010);
-	made_field(&m, RD_REQ_LENGTH, 0);
-	ASSERT_CAUSE(&m, "range-empty", MEDIUM, "is 0");
+	made_field(m, RD_REQ_ADDRESS, 0x7f0000000010);
+	made_field(m, RD_REQ_IOVA, 0x7f0000000010);
+	made_field(m, RD_REQ_LENGTH, 0);
+	ASSERT_CAUSE(m, "range-empty", MEDIUM, "is 0");
 	/* The access flags are looked at first. */
-	m.fn.name = (char *)"ib_uverbs_reg_mr";
-	made_field(&m, RD_REQ_ACCESS, 2);
-	ASSERT_CAUSE(&m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_WRITE");
-	made_field(&m, RD_REQ_ACCESS, 1);
-	made_assert_not(&m, "range-empty");
-	m.event.request.known[RD_REQ_IOVA] = false;
-	ASSERT_NOTHING(&m);
+	m->fn.name = (char *)"ib_uverbs_reg_mr";
+	made_field(m, RD_REQ_ACCESS, 2);
+	ASSERT_CAUSE(m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_WRITE");
+	made_field(m, RD_REQ_ACCESS, 1);
+	made_assert_not(m, "range-empty");
+	m->event.request.known[RD_REQ_IOVA] = false;
+	ASSERT_NOTHING(m);
 }
 
-static void access_flags_that_need_others(void **state)
+FAILURE_TEST(access_flags_that_need_others)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	register_memory(&m, EINVAL, MADE_UVERBS, "ib_uverbs_reg_mr");
-	made_field(&m, RD_REQ_ACCESS, 2);
-	ASSERT_CAUSE(&m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_WRITE requires IBV_ACCESS_LOCAL_WRITE", "flags 0x2");
-	made_field(&m, RD_REQ_ACCESS, 8);
-	ASSERT_CAUSE(&m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_ATOMIC requires", "flags 0x8");
-	made_field(&m, RD_REQ_ACCESS, 0x10001);
-	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "0x10001 contain 0x10000");
+	register_memory(m, EINVAL, MADE_UVERBS, "ib_uverbs_reg_mr");
+	made_field(m, RD_REQ_ACCESS, 2);
+	ASSERT_CAUSE(m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_WRITE requires IBV_ACCESS_LOCAL_WRITE", "flags 0x2");
+	made_field(m, RD_REQ_ACCESS, 8);
+	ASSERT_CAUSE(m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_ATOMIC requires", "flags 0x8");
+	made_field(m, RD_REQ_ACCESS, 0x10001);
+	ASSERT_CAUSE(m, "access-flags", MEDIUM, "0x10001 contain 0x10000");
 	/* Remote reads need nothing, and relaxed ordering is optional. */
-	made_field(&m, RD_REQ_ACCESS, 4 | 1u << 20);
-	ASSERT_UNKNOWN(&m, "(0x100004)");
+	made_field(m, RD_REQ_ACCESS, 4 | 1u << 20);
+	ASSERT_UNKNOWN(m, "(0x100004)");
 }
 
-static void on_demand_paging_that_a_device_does_not_have(void **state)
+FAILURE_TEST(on_demand_paging_that_a_device_does_not_have)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	register_memory(&m, EINVAL, MADE_UVERBS, "ib_uverbs_reg_mr");
-	made_field(&m, RD_REQ_ACCESS, 65);
-	ASSERT_CAUSE(&m, "odp-unsupported", HIGH, "mlx5_0 does not support", "access flags 0x41");
+	register_memory(m, EINVAL, MADE_UVERBS, "ib_uverbs_reg_mr");
+	made_field(m, RD_REQ_ACCESS, 65);
+	ASSERT_CAUSE(m, "odp-unsupported", HIGH, "mlx5_0 does not support", "access flags 0x41");
 	/* One that has it may refuse something else, and so may what it calls. */
-	m.fn.name = (char *)"ib_umem_odp_get";
-	ASSERT_UNKNOWN(&m, "(0x41) of the request are valid");
-	made_origin(&m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
-	ASSERT_UNKNOWN(&m, "(0x41) of the request are valid");
-	made_field(&m, RD_REQ_ADDRESS, 0);
-	made_field(&m, RD_REQ_IOVA, 0);
-	made_field(&m, RD_REQ_LENGTH, UINT64_MAX);
-	ASSERT_CAUSE(&m, "odp-unsupported", MEDIUM, "whole address space");
-	m.event.err = -EOPNOTSUPP;
-	ASSERT_CAUSE(&m, "odp-unsupported", HIGH, "whole address space");
+	m->fn.name = (char *)"ib_umem_odp_get";
+	ASSERT_UNKNOWN(m, "(0x41) of the request are valid");
+	made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
+	ASSERT_UNKNOWN(m, "(0x41) of the request are valid");
+	made_field(m, RD_REQ_ADDRESS, 0);
+	made_field(m, RD_REQ_IOVA, 0);
+	made_field(m, RD_REQ_LENGTH, UINT64_MAX);
+	ASSERT_CAUSE(m, "odp-unsupported", MEDIUM, "whole address space");
+	m->event.err = -EOPNOTSUPP;
+	ASSERT_CAUSE(m, "odp-unsupported", HIGH, "whole address space");
 }
 
-static void flags_that_only_some_drivers_know(void **state)
+FAILURE_TEST(flags_that_only_some_drivers_know)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	register_memory(&m, EOPNOTSUPP, MADE_DRIVER, "mlx5_ib_reg_user_mr");
-	ASSERT_NOTHING(&m);
-	made_field(&m, RD_REQ_ACCESS, 0x81);
-	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "IBV_ACCESS_HUGETLB, which is in", "flags 0x81", "mlx5_0");
-	made_field(&m, RD_REQ_ACCESS, 0x21);
-	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "IBV_ACCESS_ZERO_BASED, which is in", "flags 0x21");
-	made_field(&m, RD_REQ_ACCESS, 0x181);
-	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "IBV_ACCESS_HUGETLB or IBV_ACCESS_FLUSH_GLOBAL, which are in",
+	register_memory(m, EOPNOTSUPP, MADE_DRIVER, "mlx5_ib_reg_user_mr");
+	ASSERT_NOTHING(m);
+	made_field(m, RD_REQ_ACCESS, 0x81);
+	ASSERT_CAUSE(m, "access-flags", MEDIUM, "IBV_ACCESS_HUGETLB, which is in", "flags 0x81", "mlx5_0");
+	made_field(m, RD_REQ_ACCESS, 0x21);
+	ASSERT_CAUSE(m, "access-flags", MEDIUM, "IBV_ACCESS_ZERO_BASED, which is in", "flags 0x21");
+	made_field(m, RD_REQ_ACCESS, 0x181);
+	ASSERT_CAUSE(m, "access-flags", MEDIUM, "IBV_ACCESS_HUGETLB or IBV_ACCESS_FLUSH_GLOBAL, which are in",
 		     "flags 0x181");
-	m.event.origin_exact = false;
-	ASSERT_NOTHING(&m);
-	m.event.origin_exact = true;
-	m.module.name = (char *)MADE_UVERBS;
-	ASSERT_NOTHING(&m);
+	m->event.origin_exact = false;
+	ASSERT_NOTHING(m);
+	m->event.origin_exact = true;
+	m->module.name = (char *)MADE_UVERBS;
+	ASSERT_NOTHING(m);
 }
 
-static void flushing_to_memory_that_is_not_persistent(void **state)
+FAILURE_TEST(flushing_to_memory_that_is_not_persistent)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	register_memory(&m, EINVAL, MADE_DRIVER, "rxe_mr_init_user");
-	made_field(&m, RD_REQ_ACCESS, 0x201);
-	ASSERT_UNKNOWN(&m, "are valid");
-	m.event.moment.mapped_all = true;
-	ASSERT_CAUSE(&m, "memory-not-persistent", MEDIUM, "access flags 0x201");
-	m.event.moment.special.kind = RD_MAP_FILE;
-	ASSERT_UNKNOWN(&m, "are valid");
+	register_memory(m, EINVAL, MADE_DRIVER, "rxe_mr_init_user");
+	made_field(m, RD_REQ_ACCESS, 0x201);
+	ASSERT_UNKNOWN(m, "are valid");
+	m->event.moment.mapped_all = true;
+	ASSERT_CAUSE(m, "memory-not-persistent", MEDIUM, "access flags 0x201");
+	m->event.moment.special.kind = RD_MAP_FILE;
+	ASSERT_UNKNOWN(m, "are valid");
 	/* The core refuses what it does not know, before the driver. */
-	m.event.moment.special.kind = RD_MAP_NONE;
-	made_origin(&m, MADE_UVERBS, "ib_uverbs_reg_mr");
-	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "flags 0x201 contain 0x200, which this kernel does not know");
-	made_field(&m, RD_REQ_ACCESS, 0x81);
-	ASSERT_UNKNOWN(&m, "are valid");
-	made_field(&m, RD_REQ_ACCESS, 0x241);
-	ASSERT_CAUSE(&m, "odp-unsupported", HIGH, "0x241");
+	m->event.moment.special.kind = RD_MAP_NONE;
+	made_origin(m, MADE_UVERBS, "ib_uverbs_reg_mr");
+	ASSERT_CAUSE(m, "access-flags", MEDIUM, "flags 0x201 contain 0x200, which this kernel does not know");
+	made_field(m, RD_REQ_ACCESS, 0x81);
+	ASSERT_UNKNOWN(m, "are valid");
+	made_field(m, RD_REQ_ACCESS, 0x241);
+	ASSERT_CAUSE(m, "odp-unsupported", HIGH, "0x241");
 }
 
-static void regions_of_dmabuf_memory_have_few_flags(void **state)
+FAILURE_TEST(regions_of_dmabuf_memory_have_few_flags)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_reg_dmabuf_mr", EINVAL, MADE_UVERBS, "uverbs_get_flags32");
-	made_field(&m, RD_REQ_ACCESS, 0x41);
-	ASSERT_CAUSE(&m, "access-flags", HIGH, "flags 0x41 contain 0x40, which regions of DMA-BUF memory cannot have");
-	made_field(&m, RD_REQ_ACCESS, 2);
-	ASSERT_CAUSE(&m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_WRITE requires IBV_ACCESS_LOCAL_WRITE");
-	made_field(&m, RD_REQ_ACCESS, 0x10000f);
-	ASSERT_NOTHING(&m);
+	made_failure(m, "ibv_reg_dmabuf_mr", EINVAL, MADE_UVERBS, "uverbs_get_flags32");
+	made_field(m, RD_REQ_ACCESS, 0x41);
+	ASSERT_CAUSE(m, "access-flags", HIGH, "flags 0x41 contain 0x40, which regions of DMA-BUF memory cannot have");
+	made_field(m, RD_REQ_ACCESS, 2);
+	ASSERT_CAUSE(m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_WRITE requires IBV_ACCESS_LOCAL_WRITE");
+	made_field(m, RD_REQ_ACCESS, 0x10000f);
+	ASSERT_NOTHING(m);
 	/* Elsewhere it is not about them. */
-	made_field(&m, RD_REQ_ACCESS, 0x41);
-	m.module.name = (char *)MADE_DRIVER;
-	ASSERT_NOTHING(&m);
+	made_field(m, RD_REQ_ACCESS, 0x41);
+	m->module.name = (char *)MADE_DRIVER;
+	ASSERT_NOTHING(m);
 }
 
 /* What is not to be changed is 0 in the request. */
-static void changing_a_region_is_judged_by_what_it_changes(void **state)
+FAILURE_TEST(changing_a_region_is_judged_by_what_it_changes)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	register_memory(&m, EINVAL, MADE_DRIVER, "mlx5_ib_rereg_user_mr");
-	m.event.verb = (char *)"ibv_rereg_mr";
-	made_field(&m, RD_REQ_LENGTH, 0);
-	made_field(&m, RD_REQ_REREG, 0);
-	ASSERT_CAUSE(&m, "attribute-value", HIGH, "0x0: nothing is to be changed");
+	register_memory(m, EINVAL, MADE_DRIVER, "mlx5_ib_rereg_user_mr");
+	m->event.verb = (char *)"ibv_rereg_mr";
+	made_field(m, RD_REQ_LENGTH, 0);
+	made_field(m, RD_REQ_REREG, 0);
+	ASSERT_CAUSE(m, "attribute-value", HIGH, "0x0: nothing is to be changed");
 	/* The driver has no such function at all. */
-	m.event.err = -EOPNOTSUPP;
-	m.module.name = (char *)MADE_UVERBS;
-	ASSERT_CAUSE(&m, "not-supported", HIGH, "does not offer changing memory regions");
-	m.event.err = -EINVAL;
-	m.module.name = (char *)MADE_DRIVER;
-	made_field(&m, RD_REQ_REREG, 8);
-	ASSERT_CAUSE(&m, "attribute-value", HIGH, "the flags 0x8");
+	m->event.err = -EOPNOTSUPP;
+	m->module.name = (char *)MADE_UVERBS;
+	ASSERT_CAUSE(m, "not-supported", HIGH, "does not offer changing memory regions");
+	m->event.err = -EINVAL;
+	m->module.name = (char *)MADE_DRIVER;
+	made_field(m, RD_REQ_REREG, 8);
+	ASSERT_CAUSE(m, "attribute-value", HIGH, "the flags 0x8");
 	/* Its access flags, and not its range. */
-	made_field(&m, RD_REQ_REREG, 4);
-	ASSERT_UNKNOWN(&m, "are valid");
-	made_field(&m, RD_REQ_ACCESS, 2);
-	ASSERT_CAUSE(&m, "access-flags", HIGH, "0x2");
+	made_field(m, RD_REQ_REREG, 4);
+	ASSERT_UNKNOWN(m, "are valid");
+	made_field(m, RD_REQ_ACCESS, 2);
+	ASSERT_CAUSE(m, "access-flags", HIGH, "0x2");
 	/* Its range, and not its access flags. */
-	made_field(&m, RD_REQ_REREG, 1);
-	ASSERT_CAUSE(&m, "range-empty", HIGH, "length 0");
-	made_field(&m, RD_REQ_LENGTH, 4096);
-	ASSERT_UNKNOWN(&m, "are valid");
+	made_field(m, RD_REQ_REREG, 1);
+	ASSERT_CAUSE(m, "range-empty", HIGH, "length 0");
+	made_field(m, RD_REQ_LENGTH, 4096);
+	ASSERT_UNKNOWN(m, "are valid");
 }
 
-static void a_region_that_was_registered_for_reading_only(void **state)
+FAILURE_TEST(a_region_that_was_registered_for_reading_only)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	register_memory(&m, EACCES, MADE_UVERBS, "ib_umem_check_rereg");
-	m.event.verb = (char *)"ibv_rereg_mr";
-	made_field(&m, RD_REQ_REREG, 4);
-	ASSERT_CAUSE(&m, "access-flags", HIGH, "the access flags 0x1 require write access", "IBV_ACCESS_LOCAL_WRITE");
-	made_origin(&m, MADE_DRIVER, "mlx5_ib_rereg_user_mr");
-	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "0x1 require");
-	made_field(&m, RD_REQ_ACCESS, 4);
-	ASSERT_NOTHING(&m);
-	made_field(&m, RD_REQ_ACCESS, 1);
-	made_field(&m, RD_REQ_REREG, 2);
-	ASSERT_NOTHING(&m);
+	register_memory(m, EACCES, MADE_UVERBS, "ib_umem_check_rereg");
+	m->event.verb = (char *)"ibv_rereg_mr";
+	made_field(m, RD_REQ_REREG, 4);
+	ASSERT_CAUSE(m, "access-flags", HIGH, "the access flags 0x1 require write access", "IBV_ACCESS_LOCAL_WRITE");
+	made_origin(m, MADE_DRIVER, "mlx5_ib_rereg_user_mr");
+	ASSERT_CAUSE(m, "access-flags", MEDIUM, "0x1 require");
+	made_field(m, RD_REQ_ACCESS, 4);
+	ASSERT_NOTHING(m);
+	made_field(m, RD_REQ_ACCESS, 1);
+	made_field(m, RD_REQ_REREG, 2);
+	ASSERT_NOTHING(m);
 }
 
-static void windows_of_types_that_do_not_exist(void **state)
+FAILURE_TEST(windows_of_types_that_do_not_exist)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_alloc_mw", EINVAL, MADE_UVERBS, "ib_uverbs_alloc_mw");
-	made_field(&m, RD_REQ_MW_TYPE, 3);
-	ASSERT_CAUSE(&m, "attribute-value", HIGH, "type 3 of the memory window");
-	made_field(&m, RD_REQ_MW_TYPE, 2);
-	ASSERT_NOTHING(&m);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(locked_memory_beyond_the_limit_is_reported_with_all_numbers),
-		TEST(the_limit_is_only_likely_if_the_driver_failed_itself),
-		TEST(the_limit_is_not_the_cause_for_those_that_may_exceed_it),
-		TEST(a_limit_of_zero_is_told_apart),
-		TEST(queues_near_the_limit_may_need_more_than_is_left),
-		TEST(where_to_raise_the_limit_depends_on_the_control_group),
-		TEST(a_hole_is_named_by_its_address),
-		TEST(a_hole_is_not_the_cause_of_other_errnos),
-		TEST(mappings_are_judged_without_the_state_of_the_host),
-		TEST(mappings_without_a_name_or_with_one_right),
-		TEST(each_kind_of_mapping_has_its_cause),
-		TEST(memory_of_an_accelerator_may_be_refused_by_its_module),
-		TEST(ordinary_memory_is_said_to_be_so),
-		TEST(files_are_not_pinned_by_every_kernel),
-		TEST(huge_pages_are_missing_only_where_they_were_not_reserved),
-		TEST(pages_that_are_refused_when_they_are_faulted_in),
-		TEST(ranges_that_the_kernel_refuses),
-		TEST(access_flags_that_need_others),
-		TEST(on_demand_paging_that_a_device_does_not_have),
-		TEST(flags_that_only_some_drivers_know),
-		TEST(flushing_to_memory_that_is_not_persistent),
-		TEST(changing_a_region_is_judged_by_what_it_changes),
-		TEST(regions_of_dmabuf_memory_have_few_flags),
-		TEST(a_region_that_was_registered_for_reading_only),
-		TEST(windows_of_types_that_do_not_exist),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	made_failure(m, "ibv_alloc_mw", EINVAL, MADE_UVERBS, "ib_uverbs_alloc_mw");
+	made_field(m, RD_REQ_MW_TYPE, 3);
+	ASSERT_CAUSE(m, "attribute-value", HIGH, "type 3 of the memory window");
+	made_field(m, RD_REQ_MW_TYPE, 2);
+	ASSERT_NOTHING(m);
 }

@@ -25,7 +25,7 @@ static void transition(struct made_failure *m, unsigned cur, unsigned next, unsi
 	m->event.moment.qp.mask = mask;
 }
 
-static void transitions_that_do_not_exist(void **state)
+TEST(transitions_that_do_not_exist)
 {
 	struct made_failure m;
 
@@ -49,39 +49,36 @@ static void transitions_that_do_not_exist(void **state)
 	made_end(&m);
 }
 
-static void attributes_that_are_missing(void **state)
+FAILURE_TEST(attributes_that_are_missing)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	transition(&m, RD_QPS_RESET, RD_QPS_INIT, RD_QPT_RC, STATE | PKEY | PORT);
-	ASSERT_CAUSE(&m, "qp-attribute-missing", HIGH, "RESET to INIT requires IBV_QP_ACCESS_FLAGS",
+	transition(m, RD_QPS_RESET, RD_QPS_INIT, RD_QPT_RC, STATE | PKEY | PORT);
+	ASSERT_CAUSE(m, "qp-attribute-missing", HIGH, "RESET to INIT requires IBV_QP_ACCESS_FLAGS",
 		     "attr_mask 0x31: IBV_QP_STATE, IBV_QP_PKEY_INDEX, IBV_QP_PORT");
-	m.event.moment.qp.mask = STATE | PORT;
-	ASSERT_CAUSE(&m, "qp-attribute-missing", HIGH, "set these attributes and their bits");
-	m.event.moment.qp.mask = STATE | PKEY | PORT | ACCESS;
-	ASSERT_UNKNOWN(&m, "RESET to INIT with these attributes is permitted");
+	m->event.moment.qp.mask = STATE | PORT;
+	ASSERT_CAUSE(m, "qp-attribute-missing", HIGH, "set these attributes and their bits");
+	m->event.moment.qp.mask = STATE | PKEY | PORT | ACCESS;
+	ASSERT_UNKNOWN(m, "RESET to INIT with these attributes is permitted");
 	/* Of datagrams. */
-	m.event.moment.qp.type = RD_QPT_UD;
-	m.event.moment.qp.mask = STATE | PKEY | PORT;
-	ASSERT_CAUSE(&m, "qp-attribute-missing", HIGH, "requires IBV_QP_QKEY");
+	m->event.moment.qp.type = RD_QPT_UD;
+	m->event.moment.qp.mask = STATE | PKEY | PORT;
+	ASSERT_CAUSE(m, "qp-attribute-missing", HIGH, "requires IBV_QP_QKEY");
 	/* Drivers have their own rules for their own types. */
-	m.event.moment.qp.type = RD_QPT_DRIVER;
-	ASSERT_NOTHING(&m);
+	m->event.moment.qp.type = RD_QPT_DRIVER;
+	ASSERT_NOTHING(m);
 }
 
-static void attributes_that_do_not_belong_there(void **state)
+FAILURE_TEST(attributes_that_do_not_belong_there)
 {
-	_cleanup_(made_end) struct made_failure m;
 	const uint32_t mask = STATE | PKEY | PORT | ACCESS;
 
-	transition(&m, RD_QPS_RESET, RD_QPS_INIT, RD_QPT_UC, mask | TIMEOUT);
-	ASSERT_CAUSE(&m, "qp-attribute-not-allowed", HIGH, "RESET to INIT does not permit IBV_QP_TIMEOUT", "0x239");
+	transition(m, RD_QPS_RESET, RD_QPS_INIT, RD_QPT_UC, mask | TIMEOUT);
+	ASSERT_CAUSE(m, "qp-attribute-not-allowed", HIGH, "RESET to INIT does not permit IBV_QP_TIMEOUT", "0x239");
 	/* Rates are a matter of the driver. */
-	m.event.moment.qp.mask = mask | 1u << 25;
-	ASSERT_UNKNOWN(&m, "is permitted");
+	m->event.moment.qp.mask = mask | 1u << 25;
+	ASSERT_UNKNOWN(m, "is permitted");
 }
 
-static void a_state_that_the_program_claims(void **state)
+TEST(a_state_that_the_program_claims)
 {
 	struct made_failure m;
 
@@ -96,47 +93,44 @@ static void a_state_that_the_program_claims(void **state)
 	made_end(&m);
 }
 
-static void a_queue_pair_that_was_never_in_init(void **state)
+FAILURE_TEST(a_queue_pair_that_was_never_in_init)
 {
 	struct rd_moment_handle *qp;
-	_cleanup_(made_end) struct made_failure m;
 
-	modify(&m, MADE_UVERBS, "modify_qp", STATE | AV);
-	made_field(&m, RD_REQ_STATE, RD_QPS_RTR);
-	made_field(&m, RD_REQ_AV_PORT, 1);
-	qp = made_handle(&m, RD_REQ_H_QP, 5);
+	modify(m, MADE_UVERBS, "modify_qp", STATE | AV);
+	made_field(m, RD_REQ_STATE, RD_QPS_RTR);
+	made_field(m, RD_REQ_AV_PORT, 1);
+	qp = made_handle(m, RD_REQ_H_QP, 5);
 	RD_SET(qp->number, 99);
-	ASSERT_UNKNOWN(&m, "all objects");
+	ASSERT_UNKNOWN(m, "all objects");
 	RD_SET(qp->port, 0);
-	ASSERT_CAUSE(&m, "qp-state", HIGH, "never moved to INIT", "queue pair 99 has no port yet", "port 1");
+	ASSERT_CAUSE(m, "qp-state", HIGH, "never moved to INIT", "queue pair 99 has no port yet", "port 1");
 	qp->port.v = 1;
-	ASSERT_UNKNOWN(&m, "all objects");
+	ASSERT_UNKNOWN(m, "all objects");
 }
 
-static void attributes_that_a_type_never_has(void **state)
+FAILURE_TEST(attributes_that_a_type_never_has)
 {
 	struct rd_moment_handle *qp;
-	_cleanup_(made_end) struct made_failure m;
 
-	modify(&m, MADE_DRIVER, MODIFY_QP, STATE | PKEY | PORT | QKEY | ACCESS);
-	qp = made_handle(&m, RD_REQ_H_QP, 5);
+	modify(m, MADE_DRIVER, MODIFY_QP, STATE | PKEY | PORT | QKEY | ACCESS);
+	qp = made_handle(m, RD_REQ_H_QP, 5);
 	RD_SET(qp->qp_type, RD_QPT_UD);
-	ASSERT_CAUSE(&m, "qp-attribute-not-allowed", HIGH, "type UD have no IBV_QP_ACCESS_FLAGS", "0x79",
-		     "leave it out");
-	made_field(&m, RD_REQ_MASK, STATE | PKEY | PORT | QKEY | ACCESS | TIMEOUT);
-	ASSERT_CAUSE(&m, "qp-attribute-not-allowed", HIGH, "IBV_QP_ACCESS_FLAGS, IBV_QP_TIMEOUT", "leave them out");
-	made_field(&m, RD_REQ_MASK, STATE | PKEY | PORT | QKEY | ACCESS);
+	ASSERT_CAUSE(m, "qp-attribute-not-allowed", HIGH, "type UD have no IBV_QP_ACCESS_FLAGS", "0x79", "leave it out");
+	made_field(m, RD_REQ_MASK, STATE | PKEY | PORT | QKEY | ACCESS | TIMEOUT);
+	ASSERT_CAUSE(m, "qp-attribute-not-allowed", HIGH, "IBV_QP_ACCESS_FLAGS, IBV_QP_TIMEOUT", "leave them out");
+	made_field(m, RD_REQ_MASK, STATE | PKEY | PORT | QKEY | ACCESS);
 	/* The core does not look at them. */
-	made_origin(&m, MADE_CORE, "rdma_resolve_ip");
-	ASSERT_UNKNOWN(&m, "all objects");
-	made_origin(&m, MADE_DRIVER, MODIFY_QP);
-	made_field(&m, RD_REQ_MASK, STATE | PKEY | PORT | QKEY);
-	ASSERT_UNKNOWN(&m, "all objects");
+	made_origin(m, MADE_CORE, "rdma_resolve_ip");
+	ASSERT_UNKNOWN(m, "all objects");
+	made_origin(m, MADE_DRIVER, MODIFY_QP);
+	made_field(m, RD_REQ_MASK, STATE | PKEY | PORT | QKEY);
+	ASSERT_UNKNOWN(m, "all objects");
 }
 
 /* --- values --- */
 
-static void values_above_the_highest(void **state)
+TEST(values_above_the_highest)
 {
 	struct made_failure m;
 
@@ -166,151 +160,116 @@ static void values_above_the_highest(void **state)
 	made_end(&m);
 }
 
-static void of_several_wrong_values_none_is_certain(void **state)
+FAILURE_TEST(of_several_wrong_values_none_is_certain)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	modify(&m, MADE_DRIVER, MODIFY_QP, STATE | TIMEOUT | MTU);
-	made_field(&m, RD_REQ_TIMEOUT, 40);
-	made_field(&m, RD_REQ_PATH_MTU, 9);
+	modify(m, MADE_DRIVER, MODIFY_QP, STATE | TIMEOUT | MTU);
+	made_field(m, RD_REQ_TIMEOUT, 40);
+	made_field(m, RD_REQ_PATH_MTU, 9);
 	/* What drivers check comes before what many of them accept. */
-	ASSERT_CAUSE(&m, "attribute-value", MEDIUM, "one of these: path_mtu is 9, which is not a value",
+	ASSERT_CAUSE(m, "attribute-value", MEDIUM, "one of these: path_mtu is 9, which is not a value",
 		     "; or timeout is 40");
-	made_field(&m, RD_REQ_PATH_MTU, 3);
-	made_field(&m, RD_REQ_RD_ATOMIC, 255);
-	made_field(&m, RD_REQ_MASK, STATE | TIMEOUT | MTU | 1u << 13);
-	made_attr(&m, "max_qp_init_rd_atom", 128);
-	ASSERT_CAUSE(&m, "limit-exceeded", MEDIUM, "one of these: max_rd_atomic is 255", "; or timeout is 40");
+	made_field(m, RD_REQ_PATH_MTU, 3);
+	made_field(m, RD_REQ_RD_ATOMIC, 255);
+	made_field(m, RD_REQ_MASK, STATE | TIMEOUT | MTU | 1u << 13);
+	made_attr(m, "max_qp_init_rd_atom", 128);
+	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "one of these: max_rd_atomic is 255", "; or timeout is 40");
 }
 
-static void values_above_a_limit_of_the_device(void **state)
+FAILURE_TEST(values_above_a_limit_of_the_device)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	modify(&m, MADE_DRIVER, MODIFY_QP, STATE | 1u << 13);
-	made_field(&m, RD_REQ_RD_ATOMIC, 17);
+	modify(m, MADE_DRIVER, MODIFY_QP, STATE | 1u << 13);
+	made_field(m, RD_REQ_RD_ATOMIC, 17);
 	/* The limit is unknown. */
-	ASSERT_NOTHING(&m);
-	made_attr(&m, "max_qp_init_rd_atom", 16);
+	ASSERT_NOTHING(m);
+	made_attr(m, "max_qp_init_rd_atom", 16);
 	/* Drivers may take as many as they can instead. */
-	ASSERT_CAUSE(&m, "limit-exceeded", MEDIUM, "is 17, and max_qp_init_rd_atom of the device is 16");
-	made_field(&m, RD_REQ_RD_ATOMIC, 16);
-	ASSERT_UNKNOWN(&m, "no value is out of range");
-	m.f.read &= ~(unsigned)RD_FACT_LIMITS;
-	made_field(&m, RD_REQ_RD_ATOMIC, 17);
-	ASSERT_NOTHING(&m);
+	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "is 17, and max_qp_init_rd_atom of the device is 16");
+	made_field(m, RD_REQ_RD_ATOMIC, 16);
+	ASSERT_UNKNOWN(m, "no value is out of range");
+	m->f.read &= ~(unsigned)RD_FACT_LIMITS;
+	made_field(m, RD_REQ_RD_ATOMIC, 17);
+	ASSERT_NOTHING(m);
 }
 
-static void a_path_mtu_above_that_of_the_port(void **state)
+FAILURE_TEST(a_path_mtu_above_that_of_the_port)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	modify(&m, MADE_DRIVER, MODIFY_QP, STATE | MTU);
-	made_field(&m, RD_REQ_PATH_MTU, 5);
-	made_attr(&m, "port1.max_mtu_bytes", 2048);
-	ASSERT_CAUSE(&m, "limit-exceeded", HIGH, "path_mtu is 4096 bytes, and the port supports 2048");
-	made_field(&m, RD_REQ_PATH_MTU, 4);
-	ASSERT_UNKNOWN(&m, "no value is out of range");
+	modify(m, MADE_DRIVER, MODIFY_QP, STATE | MTU);
+	made_field(m, RD_REQ_PATH_MTU, 5);
+	made_attr(m, "port1.max_mtu_bytes", 2048);
+	ASSERT_CAUSE(m, "limit-exceeded", HIGH, "path_mtu is 4096 bytes, and the port supports 2048");
+	made_field(m, RD_REQ_PATH_MTU, 4);
+	ASSERT_UNKNOWN(m, "no value is out of range");
 }
 
-static void masks_and_flags_that_are_not_defined(void **state)
+FAILURE_TEST(masks_and_flags_that_are_not_defined)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	modify(&m, MADE_UVERBS, "ib_uverbs_modify_qp", STATE | 1u << 30);
-	m.event.err = -EOPNOTSUPP;
-	ASSERT_CAUSE(&m, "attribute-value", HIGH, "attr_mask contains 0x40000000");
-	made_field(&m, RD_REQ_MASK, STATE | ACCESS);
-	made_field(&m, RD_REQ_QP_ACCESS, 0x8001);
-	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "qp_access_flags is 0x8001, and 0x8000 in it");
-	made_field(&m, RD_REQ_QP_ACCESS, 0xf);
-	ASSERT_NOTHING(&m);
+	modify(m, MADE_UVERBS, "ib_uverbs_modify_qp", STATE | 1u << 30);
+	m->event.err = -EOPNOTSUPP;
+	ASSERT_CAUSE(m, "attribute-value", HIGH, "attr_mask contains 0x40000000");
+	made_field(m, RD_REQ_MASK, STATE | ACCESS);
+	made_field(m, RD_REQ_QP_ACCESS, 0x8001);
+	ASSERT_CAUSE(m, "access-flags", MEDIUM, "qp_access_flags is 0x8001, and 0x8000 in it");
+	made_field(m, RD_REQ_QP_ACCESS, 0xf);
+	ASSERT_NOTHING(m);
 	/* Of memory regions; a driver may refuse them for queue pairs, and the core does not look. */
-	made_field(&m, RD_REQ_QP_ACCESS, 0x81);
-	ASSERT_NOTHING(&m);
-	made_origin(&m, MADE_DRIVER, MODIFY_QP);
-	m.event.err = -EINVAL;
-	ASSERT_CAUSE(&m, "access-flags", MEDIUM, "qp_access_flags is 0x81, and the driver may not support 0x80");
-	m.event.origin_exact = false;
-	ASSERT_NOTHING(&m);
+	made_field(m, RD_REQ_QP_ACCESS, 0x81);
+	ASSERT_NOTHING(m);
+	made_origin(m, MADE_DRIVER, MODIFY_QP);
+	m->event.err = -EINVAL;
+	ASSERT_CAUSE(m, "access-flags", MEDIUM, "qp_access_flags is 0x81, and the driver may not support 0x80");
+	m->event.origin_exact = false;
+	ASSERT_NOTHING(m);
 }
 
-static void alternate_paths_are_of_infiniband(void **state)
+FAILURE_TEST(alternate_paths_are_of_infiniband)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	modify(&m, MADE_CORE, "_ib_modify_qp", STATE | ALT_PATH);
-	ASSERT_CAUSE(&m, "not-supported", HIGH, "alternate path (IBV_QP_ALT_PATH)");
-	m.f.dev.link_layer = (char *)"InfiniBand";
-	ASSERT_NOTHING(&m);
+	modify(m, MADE_CORE, "_ib_modify_qp", STATE | ALT_PATH);
+	ASSERT_CAUSE(m, "not-supported", HIGH, "alternate path (IBV_QP_ALT_PATH)");
+	m->f.dev.link_layer = (char *)"InfiniBand";
+	ASSERT_NOTHING(m);
 }
 
-static void ports_that_the_device_does_not_have(void **state)
+FAILURE_TEST(ports_that_the_device_does_not_have)
 {
 	struct rd_moment_handle *qp;
-	_cleanup_(made_end) struct made_failure m;
 
-	modify(&m, MADE_UVERBS, "modify_qp", STATE | PORT);
-	made_field(&m, RD_REQ_PORT, 9);
-	ASSERT_CAUSE(&m, "port-number", HIGH, "is 9, and mlx5_0 has only port 1");
-	m.f.dev.n_ports = 0; /* not readable */
-	ASSERT_NOTHING(&m);
-	m.f.dev.n_ports = 1;
-	made_field(&m, RD_REQ_PORT, 1);
-	ASSERT_NOTHING(&m);
+	modify(m, MADE_UVERBS, "modify_qp", STATE | PORT);
+	made_field(m, RD_REQ_PORT, 9);
+	ASSERT_CAUSE(m, "port-number", HIGH, "is 9, and mlx5_0 has only port 1");
+	m->f.dev.n_ports = 0; /* not readable */
+	ASSERT_NOTHING(m);
+	m->f.dev.n_ports = 1;
+	made_field(m, RD_REQ_PORT, 1);
+	ASSERT_NOTHING(m);
 	/* The other port of two. */
-	m.f.dev.n_ports = 2;
-	made_field(&m, RD_REQ_MASK, STATE | AV);
-	made_field(&m, RD_REQ_STATE, RD_QPS_RTR);
-	made_field(&m, RD_REQ_AV_PORT, 2);
-	qp = made_handle(&m, RD_REQ_H_QP, 5);
+	m->f.dev.n_ports = 2;
+	made_field(m, RD_REQ_MASK, STATE | AV);
+	made_field(m, RD_REQ_STATE, RD_QPS_RTR);
+	made_field(m, RD_REQ_AV_PORT, 2);
+	qp = made_handle(m, RD_REQ_H_QP, 5);
 	RD_SET(qp->port, 1);
-	ASSERT_CAUSE(&m, "port-number", HIGH, "ah_attr.port_num is 2", "is on port 1");
+	ASSERT_CAUSE(m, "port-number", HIGH, "ah_attr.port_num is 2", "is on port 1");
 	qp->port.v = 2;
-	ASSERT_UNKNOWN(&m, "all objects");
+	ASSERT_UNKNOWN(m, "all objects");
 }
 
-static void partition_keys_beyond_the_table(void **state)
+FAILURE_TEST(partition_keys_beyond_the_table)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	modify(&m, MADE_DRIVER, MODIFY_QP, STATE | PKEY);
-	made_field(&m, RD_REQ_PKEY_INDEX, 200);
-	m.f.dev.n_pkeys = 128;
-	ASSERT_CAUSE(&m, "pkey-index", MEDIUM, "pkey_index is 200, and the table of mlx5_0/1 has 128 entries");
+	modify(m, MADE_DRIVER, MODIFY_QP, STATE | PKEY);
+	made_field(m, RD_REQ_PKEY_INDEX, 200);
+	m->f.dev.n_pkeys = 128;
+	ASSERT_CAUSE(m, "pkey-index", MEDIUM, "pkey_index is 200, and the table of mlx5_0/1 has 128 entries");
 	/* Another value that is wrong for sure; and the core does not look at the index. */
-	made_field(&m, RD_REQ_MASK, STATE | PKEY | MTU);
-	made_field(&m, RD_REQ_PATH_MTU, 9);
-	ASSERT_CAUSE(&m, "attribute-value", MEDIUM, "one of these: path_mtu is 9", "; or pkey_index is 200");
-	made_field(&m, RD_REQ_MASK, STATE | PKEY);
-	made_origin(&m, MADE_CORE, "rdma_fill_sgid_attr");
-	ASSERT_NOTHING(&m);
-	made_origin(&m, MADE_DRIVER, MODIFY_QP);
-	made_field(&m, RD_REQ_PKEY_INDEX, 127);
-	ASSERT_NOTHING(&m);
-	made_field(&m, RD_REQ_PKEY_INDEX, 200);
-	m.f.dev.n_pkeys = 0;
-	ASSERT_NOTHING(&m);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(transitions_that_do_not_exist),
-		TEST(attributes_that_are_missing),
-		TEST(attributes_that_do_not_belong_there),
-		TEST(a_state_that_the_program_claims),
-		TEST(a_queue_pair_that_was_never_in_init),
-		TEST(attributes_that_a_type_never_has),
-		TEST(values_above_the_highest),
-		TEST(of_several_wrong_values_none_is_certain),
-		TEST(values_above_a_limit_of_the_device),
-		TEST(a_path_mtu_above_that_of_the_port),
-		TEST(masks_and_flags_that_are_not_defined),
-		TEST(alternate_paths_are_of_infiniband),
-		TEST(ports_that_the_device_does_not_have),
-		TEST(partition_keys_beyond_the_table),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	made_field(m, RD_REQ_MASK, STATE | PKEY | MTU);
+	made_field(m, RD_REQ_PATH_MTU, 9);
+	ASSERT_CAUSE(m, "attribute-value", MEDIUM, "one of these: path_mtu is 9", "; or pkey_index is 200");
+	made_field(m, RD_REQ_MASK, STATE | PKEY);
+	made_origin(m, MADE_CORE, "rdma_fill_sgid_attr");
+	ASSERT_NOTHING(m);
+	made_origin(m, MADE_DRIVER, MODIFY_QP);
+	made_field(m, RD_REQ_PKEY_INDEX, 127);
+	ASSERT_NOTHING(m);
+	made_field(m, RD_REQ_PKEY_INDEX, 200);
+	m->f.dev.n_pkeys = 0;
+	ASSERT_NOTHING(m);
 }

@@ -5,101 +5,89 @@
 
 /* --- types and flags --- */
 
-static void types_of_queue_pairs_that_do_not_exist(void **state)
+FAILURE_TEST(types_of_queue_pairs_that_do_not_exist)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_create_qp", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE");
-	made_field(&m, RD_REQ_QP_TYPE, 77);
-	ASSERT_CAUSE(&m, "attribute-value", HIGH, "qp_type is 77, which does not exist");
-	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_DRIVER);
-	ASSERT_NOTHING(&m);
-	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RC);
-	ASSERT_NOTHING(&m);
+	made_failure(m, "ibv_create_qp", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE");
+	made_field(m, RD_REQ_QP_TYPE, 77);
+	ASSERT_CAUSE(m, "attribute-value", HIGH, "qp_type is 77, which does not exist");
+	made_field(m, RD_REQ_QP_TYPE, RD_QPT_DRIVER);
+	ASSERT_NOTHING(m);
+	made_field(m, RD_REQ_QP_TYPE, RD_QPT_RC);
+	ASSERT_NOTHING(m);
 }
 
-static void flags_of_queue_pairs_that_have_none(void **state)
+FAILURE_TEST(flags_of_queue_pairs_that_have_none)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_create_qp_ex", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE");
-	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RC);
-	made_field(&m, RD_REQ_FLAGS, 2);
-	ASSERT_CAUSE(&m, "attribute-value", HIGH, "create_flags is 0x2", "type RC");
+	made_failure(m, "ibv_create_qp_ex", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE");
+	made_field(m, RD_REQ_QP_TYPE, RD_QPT_RC);
+	made_field(m, RD_REQ_FLAGS, 2);
+	ASSERT_CAUSE(m, "attribute-value", HIGH, "create_flags is 0x2", "type RC");
 	/* All of them may signal every request. */
-	made_field(&m, RD_REQ_FLAGS, 1u << 31);
-	ASSERT_NOTHING(&m);
-	made_field(&m, RD_REQ_FLAGS, 2);
-	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_UD);
-	ASSERT_NOTHING(&m);
+	made_field(m, RD_REQ_FLAGS, 1u << 31);
+	ASSERT_NOTHING(m);
+	made_field(m, RD_REQ_FLAGS, 2);
+	made_field(m, RD_REQ_QP_TYPE, RD_QPT_UD);
+	ASSERT_NOTHING(m);
 	/* Older commands leave flags to the driver, which may have them for RC. */
-	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RC);
-	m.module.name = (char *)MADE_DRIVER;
-	ASSERT_NOTHING(&m);
+	made_field(m, RD_REQ_QP_TYPE, RD_QPT_RC);
+	m->module.name = (char *)MADE_DRIVER;
+	ASSERT_NOTHING(m);
 }
 
-static void raw_packets_need_a_capability(void **state)
+FAILURE_TEST(raw_packets_need_a_capability)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_create_qp", EPERM, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE");
-	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RAW_PACKET);
-	RD_SET(m.event.moment.caps, 0x15);
-	RD_SET(m.event.moment.user_ns_level, 0);
-	ASSERT_CAUSE(&m, "capability-missing", HIGH, "CAP_NET_RAW, which the process does not have", "0x15");
-	m.event.moment.caps.v = 1ull << CAP_NET_RAW;
-	ASSERT_NOTHING(&m);
-	m.event.moment.user_ns_level.v = 1;
-	ASSERT_CAUSE(&m, "capability-missing", HIGH, "only in its user namespace", "0x2000");
-	m.event.moment.caps.known = RD_DENIED;
-	ASSERT_NOTHING(&m);
-	m.event.moment.caps = (__typeof__(m.event.moment.caps)){ 0, RD_OK };
-	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RC);
-	ASSERT_NOTHING(&m);
+	made_failure(m, "ibv_create_qp", EPERM, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE");
+	made_field(m, RD_REQ_QP_TYPE, RD_QPT_RAW_PACKET);
+	RD_SET(m->event.moment.caps, 0x15);
+	RD_SET(m->event.moment.user_ns_level, 0);
+	ASSERT_CAUSE(m, "capability-missing", HIGH, "CAP_NET_RAW, which the process does not have", "0x15");
+	m->event.moment.caps.v = 1ull << CAP_NET_RAW;
+	ASSERT_NOTHING(m);
+	m->event.moment.user_ns_level.v = 1;
+	ASSERT_CAUSE(m, "capability-missing", HIGH, "only in its user namespace", "0x2000");
+	m->event.moment.caps.known = RD_DENIED;
+	ASSERT_NOTHING(m);
+	m->event.moment.caps = (__typeof__(m->event.moment.caps)){ 0, RD_OK };
+	made_field(m, RD_REQ_QP_TYPE, RD_QPT_RC);
+	ASSERT_NOTHING(m);
 }
 
-static void a_queue_pair_without_completion_queue(void **state)
+FAILURE_TEST(a_queue_pair_without_completion_queue)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_create_qp", ENOENT, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE");
-	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RC);
-	made_handle(&m, RD_REQ_H_CQ, 3);
-	ASSERT_CAUSE(&m, "request-malformed", HIGH, "no completion queue for receives");
-	made_handle(&m, RD_REQ_H_RECV_CQ, 4);
-	ASSERT_UNKNOWN(&m, "all objects that the request names exist");
+	made_failure(m, "ibv_create_qp", ENOENT, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE");
+	made_field(m, RD_REQ_QP_TYPE, RD_QPT_RC);
+	made_handle(m, RD_REQ_H_CQ, 3);
+	ASSERT_CAUSE(m, "request-malformed", HIGH, "no completion queue for receives");
+	made_handle(m, RD_REQ_H_RECV_CQ, 4);
+	ASSERT_UNKNOWN(m, "all objects that the request names exist");
 }
 
-static void shared_receive_queues_of_types_that_do_not_exist(void **state)
+FAILURE_TEST(shared_receive_queues_of_types_that_do_not_exist)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_create_srq_ex", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_SRQ_CREATE");
-	made_field(&m, RD_REQ_SRQ_TYPE, 7);
-	ASSERT_CAUSE(&m, "attribute-value", HIGH, "srq_type is 7");
-	made_field(&m, RD_REQ_SRQ_TYPE, 2);
-	ASSERT_NOTHING(&m);
+	made_failure(m, "ibv_create_srq_ex", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_SRQ_CREATE");
+	made_field(m, RD_REQ_SRQ_TYPE, 7);
+	ASSERT_CAUSE(m, "attribute-value", HIGH, "srq_type is 7");
+	made_field(m, RD_REQ_SRQ_TYPE, 2);
+	ASSERT_NOTHING(m);
 }
 
-static void flags_of_completion_queues(void **state)
+FAILURE_TEST(flags_of_completion_queues)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_create_cq_ex", EINVAL, MADE_UVERBS, "uverbs_get_flags32");
-	made_field(&m, RD_REQ_FLAGS, 0x10);
-	ASSERT_CAUSE(&m, "attribute-value", HIGH, "flags is 0x10");
-	m.fn.name = (char *)"ib_uverbs_handler_UVERBS_METHOD_CQ_CREATE";
-	ASSERT_NOTHING(&m);
-	m.event.err = -EOPNOTSUPP;
-	made_origin(&m, MADE_DRIVER, "mlx5_ib_create_cq");
-	made_field(&m, RD_REQ_FLAGS, 1);
-	ASSERT_CAUSE(&m, "not-supported", HIGH, "flags 0x1 (timestamps of completions)", "mlx5_0");
+	made_failure(m, "ibv_create_cq_ex", EINVAL, MADE_UVERBS, "uverbs_get_flags32");
+	made_field(m, RD_REQ_FLAGS, 0x10);
+	ASSERT_CAUSE(m, "attribute-value", HIGH, "flags is 0x10");
+	m->fn.name = (char *)"ib_uverbs_handler_UVERBS_METHOD_CQ_CREATE";
+	ASSERT_NOTHING(m);
+	m->event.err = -EOPNOTSUPP;
+	made_origin(m, MADE_DRIVER, "mlx5_ib_create_cq");
+	made_field(m, RD_REQ_FLAGS, 1);
+	ASSERT_CAUSE(m, "not-supported", HIGH, "flags 0x1 (timestamps of completions)", "mlx5_0");
 	/* What the driver calls may have refused, or the driver has no such function. */
-	m.event.origin_exact = false;
-	ASSERT_NOTHING(&m);
-	m.event.origin_exact = true;
-	made_origin(&m, MADE_UVERBS, "ib_uverbs_notsupp");
-	ASSERT_NOTHING(&m);
+	m->event.origin_exact = false;
+	ASSERT_NOTHING(m);
+	m->event.origin_exact = true;
+	made_origin(m, MADE_UVERBS, "ib_uverbs_notsupp");
+	ASSERT_NOTHING(m);
 }
 
 /* --- multicast --- */
@@ -119,236 +107,193 @@ static struct rd_moment_handle *join(struct made_failure *m, const char *verb, i
 	return qp;
 }
 
-static void only_datagrams_join_multicast_groups(void **state)
+FAILURE_TEST(only_datagrams_join_multicast_groups)
 {
-	_cleanup_(made_end) struct made_failure m;
-	struct rd_moment_handle *qp = join(&m, "ibv_attach_mcast", EINVAL, MADE_CORE, "ib_attach_mcast");
+	struct rd_moment_handle *qp = join(m, "ibv_attach_mcast", EINVAL, MADE_CORE, "ib_attach_mcast");
 
-	ASSERT_UNKNOWN(&m, "all objects");
+	ASSERT_UNKNOWN(m, "all objects");
 	qp->qp_type.v = RD_QPT_RC;
-	ASSERT_CAUSE(&m, "qp-type", HIGH, "queue pair 99 is of type RC");
+	ASSERT_CAUSE(m, "qp-type", HIGH, "queue pair 99 is of type RC");
 	qp->qp_type.known = RD_DENIED;
-	ASSERT_UNKNOWN(&m, "all objects");
-	made_gid_of("fe80::1", m.event.request.gid);
-	ASSERT_CAUSE(&m, "multicast-address", HIGH, "fe80::1 is not a multicast GID");
+	ASSERT_UNKNOWN(m, "all objects");
+	made_gid_of("fe80::1", m->event.request.gid);
+	ASSERT_CAUSE(m, "multicast-address", HIGH, "fe80::1 is not a multicast GID");
 	/* The kernel takes a mapped IPv4 group, too. */
-	made_gid_of("240.1.2.3", m.event.request.gid);
-	ASSERT_CAUSE(&m, "multicast-address", HIGH, "240.1.2.3 is not");
-	made_gid_of("239.1.2.3", m.event.request.gid);
-	ASSERT_UNKNOWN(&m, "all objects");
+	made_gid_of("240.1.2.3", m->event.request.gid);
+	ASSERT_CAUSE(m, "multicast-address", HIGH, "240.1.2.3 is not");
+	made_gid_of("239.1.2.3", m->event.request.gid);
+	ASSERT_UNKNOWN(m, "all objects");
 	qp->qp_type.known = RD_OK;
-	ASSERT_CAUSE(&m, "qp-type", HIGH, "queue pair 99 is of type RC");
+	ASSERT_CAUSE(m, "qp-type", HIGH, "queue pair 99 is of type RC");
 	qp->qp_type.known = RD_DENIED;
-	m.f.read &= ~(unsigned)RD_FACT_LIMITS;
-	ASSERT_UNKNOWN(&m, "all objects");
+	m->f.read &= ~(unsigned)RD_FACT_LIMITS;
+	ASSERT_UNKNOWN(m, "all objects");
 }
 
-static void detaching_what_was_not_attached(void **state)
+FAILURE_TEST(detaching_what_was_not_attached)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	join(&m, "ibv_detach_mcast", EINVAL, MADE_UVERBS, "ib_uverbs_detach_mcast");
-	ASSERT_CAUSE(&m, "multicast-not-attached", HIGH, "queue pair 99", "ff0e::ffff:ef01:203", "LID 49153");
-	made_origin(&m, MADE_DRIVER, "mlx5_ib_mcg_detach");
-	ASSERT_CAUSE(&m, "multicast-not-attached", MEDIUM, "queue pair 99");
-	m.event.request.has_gid = false;
-	ASSERT_UNKNOWN(&m, "all objects");
+	join(m, "ibv_detach_mcast", EINVAL, MADE_UVERBS, "ib_uverbs_detach_mcast");
+	ASSERT_CAUSE(m, "multicast-not-attached", HIGH, "queue pair 99", "ff0e::ffff:ef01:203", "LID 49153");
+	made_origin(m, MADE_DRIVER, "mlx5_ib_mcg_detach");
+	ASSERT_CAUSE(m, "multicast-not-attached", MEDIUM, "queue pair 99");
+	m->event.request.has_gid = false;
+	ASSERT_UNKNOWN(m, "all objects");
 }
 
-static void a_full_group_is_the_likely_cause_only_in_a_driver(void **state)
+FAILURE_TEST(a_full_group_is_the_likely_cause_only_in_a_driver)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	join(&m, "ibv_attach_mcast", ENOMEM, MADE_DRIVER, "mlx5_ib_mcg_attach");
-	ASSERT_UNKNOWN(&m, "no control group");
-	made_attr(&m, "max_mcast_qp_attach", 56);
-	ASSERT_CAUSE(&m, "multicast-limit", MEDIUM, "max_mcast_qp_attach is 56", "ff0e::ffff:ef01:203");
-	m.event.origin_exact = false;
-	ASSERT_UNKNOWN(&m, "no control group");
-	m.event.origin_exact = true;
-	m.module.name = (char *)MADE_UVERBS;
-	ASSERT_UNKNOWN(&m, "no control group");
+	join(m, "ibv_attach_mcast", ENOMEM, MADE_DRIVER, "mlx5_ib_mcg_attach");
+	ASSERT_UNKNOWN(m, "no control group");
+	made_attr(m, "max_mcast_qp_attach", 56);
+	ASSERT_CAUSE(m, "multicast-limit", MEDIUM, "max_mcast_qp_attach is 56", "ff0e::ffff:ef01:203");
+	m->event.origin_exact = false;
+	ASSERT_UNKNOWN(m, "no control group");
+	m->event.origin_exact = true;
+	m->module.name = (char *)MADE_UVERBS;
+	ASSERT_UNKNOWN(m, "no control group");
 }
 
 /* --- sizes --- */
 
-static void sizes_above_the_limits(void **state)
+FAILURE_TEST(sizes_above_the_limits)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_create_qp", EINVAL, MADE_DRIVER, "mlx5_ib_create_qp");
-	made_field(&m, RD_REQ_SEND_WR, 40000);
-	made_field(&m, RD_REQ_SEND_SGE, 2);
-	ASSERT_NOTHING(&m);
-	made_attr(&m, "max_qp_wr", 32768);
-	ASSERT_CAUSE(&m, "limit-exceeded", HIGH, "is 40000, and max_qp_wr of mlx5_0 is 32768");
+	made_failure(m, "ibv_create_qp", EINVAL, MADE_DRIVER, "mlx5_ib_create_qp");
+	made_field(m, RD_REQ_SEND_WR, 40000);
+	made_field(m, RD_REQ_SEND_SGE, 2);
+	ASSERT_NOTHING(m);
+	made_attr(m, "max_qp_wr", 32768);
+	ASSERT_CAUSE(m, "limit-exceeded", HIGH, "is 40000, and max_qp_wr of mlx5_0 is 32768");
 	/* The core has no limits of its own. */
-	m.module.name = (char *)MADE_UVERBS;
-	ASSERT_CAUSE(&m, "limit-exceeded", MEDIUM, "40000");
-	m.module.name = (char *)MADE_DRIVER;
+	m->module.name = (char *)MADE_UVERBS;
+	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "40000");
+	m->module.name = (char *)MADE_DRIVER;
 	/* That is the lower one of two limits. */
-	made_attr(&m, "max_sge", 30);
-	made_field(&m, RD_REQ_SEND_WR, 32768);
-	made_field(&m, RD_REQ_RECV_SGE, 31);
-	ASSERT_CAUSE(&m, "limit-exceeded", MEDIUM, "is 31, and max_sge of mlx5_0 is 30");
-	made_field(&m, RD_REQ_SEND_WR, 32769);
-	ASSERT_CAUSE(&m, "limit-exceeded", MEDIUM, "one of these: max_send_wr is 32769", "; or max_recv_sge is 31");
+	made_attr(m, "max_sge", 30);
+	made_field(m, RD_REQ_SEND_WR, 32768);
+	made_field(m, RD_REQ_RECV_SGE, 31);
+	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "is 31, and max_sge of mlx5_0 is 30");
+	made_field(m, RD_REQ_SEND_WR, 32769);
+	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "one of these: max_send_wr is 32769", "; or max_recv_sge is 31");
 	/* Memory may have run out, too. */
-	made_field(&m, RD_REQ_RECV_SGE, 1);
-	m.event.err = -ENOMEM;
-	ASSERT_CAUSE(&m, "limit-exceeded", MEDIUM, "is 32769");
-	m.event.err = -EINVAL;
-	made_field(&m, RD_REQ_RECV_SGE, 31);
+	made_field(m, RD_REQ_RECV_SGE, 1);
+	m->event.err = -ENOMEM;
+	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "is 32769");
+	m->event.err = -EINVAL;
+	made_field(m, RD_REQ_RECV_SGE, 31);
 	/* Receives come from a shared queue. */
-	made_field(&m, RD_REQ_SEND_WR, 16);
-	made_field(&m, RD_REQ_IS_SRQ, 1);
-	ASSERT_UNKNOWN(&m, "all sizes of the request are within the limits of mlx5_0");
+	made_field(m, RD_REQ_SEND_WR, 16);
+	made_field(m, RD_REQ_IS_SRQ, 1);
+	ASSERT_UNKNOWN(m, "all sizes of the request are within the limits of mlx5_0");
 }
 
-static void queues_without_entries(void **state)
+FAILURE_TEST(queues_without_entries)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_create_cq", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_CQ_CREATE");
-	made_field(&m, RD_REQ_CQE, 0);
-	made_attr(&m, "max_cqe", 4194303);
-	ASSERT_CAUSE(&m, "attribute-value", HIGH, "is 0", "request 1 to the limits");
-	m.module.name = (char *)MADE_DRIVER;
-	ASSERT_CAUSE(&m, "attribute-value", MEDIUM, "is 0");
-	made_field(&m, RD_REQ_CQE, 4194303);
-	ASSERT_UNKNOWN(&m, "within the limits");
+	made_failure(m, "ibv_create_cq", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_CQ_CREATE");
+	made_field(m, RD_REQ_CQE, 0);
+	made_attr(m, "max_cqe", 4194303);
+	ASSERT_CAUSE(m, "attribute-value", HIGH, "is 0", "request 1 to the limits");
+	m->module.name = (char *)MADE_DRIVER;
+	ASSERT_CAUSE(m, "attribute-value", MEDIUM, "is 0");
+	made_field(m, RD_REQ_CQE, 4194303);
+	ASSERT_UNKNOWN(m, "within the limits");
 }
 
-static void completion_vectors_are_counted_from_zero(void **state)
+FAILURE_TEST(completion_vectors_are_counted_from_zero)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_create_cq", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_CQ_CREATE");
-	made_field(&m, RD_REQ_COMP_VECTOR, 8);
-	made_attr(&m, "num_comp_vectors", 8);
-	ASSERT_CAUSE(&m, "limit-exceeded", HIGH, "comp_vector is 8, and mlx5_0 has 8 completion vectors");
+	made_failure(m, "ibv_create_cq", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_CQ_CREATE");
+	made_field(m, RD_REQ_COMP_VECTOR, 8);
+	made_attr(m, "num_comp_vectors", 8);
+	ASSERT_CAUSE(m, "limit-exceeded", HIGH, "comp_vector is 8, and mlx5_0 has 8 completion vectors");
 	/* The core checks it first. */
-	made_attr(&m, "max_cqe", 100);
-	made_field(&m, RD_REQ_CQE, 101);
-	ASSERT_CAUSE(&m, "limit-exceeded", HIGH, "comp_vector is 8");
-	m.module.name = (char *)MADE_DRIVER;
-	ASSERT_CAUSE(&m, "limit-exceeded", HIGH, "is 101");
-	m.module.name = (char *)MADE_UVERBS;
-	made_field(&m, RD_REQ_CQE, 100);
-	m.event.err = -ENOMEM;
-	ASSERT_UNKNOWN(&m, "no control group");
-	m.event.err = -EINVAL;
-	made_field(&m, RD_REQ_COMP_VECTOR, 7);
-	ASSERT_UNKNOWN(&m, "within the limits");
+	made_attr(m, "max_cqe", 100);
+	made_field(m, RD_REQ_CQE, 101);
+	ASSERT_CAUSE(m, "limit-exceeded", HIGH, "comp_vector is 8");
+	m->module.name = (char *)MADE_DRIVER;
+	ASSERT_CAUSE(m, "limit-exceeded", HIGH, "is 101");
+	m->module.name = (char *)MADE_UVERBS;
+	made_field(m, RD_REQ_CQE, 100);
+	m->event.err = -ENOMEM;
+	ASSERT_UNKNOWN(m, "no control group");
+	m->event.err = -EINVAL;
+	made_field(m, RD_REQ_COMP_VECTOR, 7);
+	ASSERT_UNKNOWN(m, "within the limits");
 }
 
-static void limits_of_shared_receive_queues(void **state)
+FAILURE_TEST(limits_of_shared_receive_queues)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_modify_srq", EINVAL, MADE_DRIVER, "mlx5_ib_modify_srq");
-	made_field(&m, RD_REQ_SRQ_MASK, 3);
-	made_field(&m, RD_REQ_SRQ_WR, 100);
-	made_field(&m, RD_REQ_SRQ_LIMIT, 101);
-	made_attr(&m, "max_srq_wr", 32767);
-	ASSERT_CAUSE(&m, "limit-exceeded", MEDIUM, "srq_limit is 101, and max_wr of the request is 100");
-	made_field(&m, RD_REQ_SRQ_LIMIT, 100);
-	ASSERT_UNKNOWN(&m, "within the limits");
+	made_failure(m, "ibv_modify_srq", EINVAL, MADE_DRIVER, "mlx5_ib_modify_srq");
+	made_field(m, RD_REQ_SRQ_MASK, 3);
+	made_field(m, RD_REQ_SRQ_WR, 100);
+	made_field(m, RD_REQ_SRQ_LIMIT, 101);
+	made_attr(m, "max_srq_wr", 32767);
+	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "srq_limit is 101, and max_wr of the request is 100");
+	made_field(m, RD_REQ_SRQ_LIMIT, 100);
+	ASSERT_UNKNOWN(m, "within the limits");
 	/* The size of the queue is not known. */
-	made_field(&m, RD_REQ_SRQ_MASK, 2);
-	ASSERT_CAUSE(&m, "limit-exceeded", MEDIUM, "srq_limit is 100, the only value of the request");
+	made_field(m, RD_REQ_SRQ_MASK, 2);
+	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "srq_limit is 100, the only value of the request");
 	/* What the driver calls may have failed; the core does not compare it. */
-	m.event.origin_exact = false;
-	ASSERT_UNKNOWN(&m, "within the limits");
-	m.event.origin_exact = true;
-	m.module.name = (char *)MADE_UVERBS;
-	ASSERT_UNKNOWN(&m, "within the limits");
-	m.module.name = (char *)MADE_DRIVER;
-	made_field(&m, RD_REQ_SRQ_LIMIT, 40000);
-	ASSERT_CAUSE(&m, "limit-exceeded", HIGH, "srq_limit is 40000, and max_srq_wr of the device is 32767");
-	made_field(&m, RD_REQ_SRQ_LIMIT, 0);
-	ASSERT_UNKNOWN(&m, "within the limits");
+	m->event.origin_exact = false;
+	ASSERT_UNKNOWN(m, "within the limits");
+	m->event.origin_exact = true;
+	m->module.name = (char *)MADE_UVERBS;
+	ASSERT_UNKNOWN(m, "within the limits");
+	m->module.name = (char *)MADE_DRIVER;
+	made_field(m, RD_REQ_SRQ_LIMIT, 40000);
+	ASSERT_CAUSE(m, "limit-exceeded", HIGH, "srq_limit is 40000, and max_srq_wr of the device is 32767");
+	made_field(m, RD_REQ_SRQ_LIMIT, 0);
+	ASSERT_UNKNOWN(m, "within the limits");
 	/* The size is not to be changed. */
-	made_field(&m, RD_REQ_SRQ_WR, 40000);
-	ASSERT_UNKNOWN(&m, "within the limits");
-	made_field(&m, RD_REQ_SRQ_MASK, 1);
-	ASSERT_CAUSE(&m, "limit-exceeded", HIGH, "is 40000, and max_srq_wr of mlx5_0 is 32767");
+	made_field(m, RD_REQ_SRQ_WR, 40000);
+	ASSERT_UNKNOWN(m, "within the limits");
+	made_field(m, RD_REQ_SRQ_MASK, 1);
+	ASSERT_CAUSE(m, "limit-exceeded", HIGH, "is 40000, and max_srq_wr of mlx5_0 is 32767");
 }
 
-static void inline_data_is_the_last_suspect(void **state)
+FAILURE_TEST(inline_data_is_the_last_suspect)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_create_qp", EINVAL, MADE_DRIVER, "rxe_qp_chk_init");
-	made_field(&m, RD_REQ_INLINE, 4000);
-	made_attr(&m, "max_qp_wr", 32768);
-	ASSERT_CAUSE(&m, "limit-exceeded", MEDIUM, "max_inline_data is 4000 bytes");
-	made_field(&m, RD_REQ_INLINE, 0);
-	ASSERT_NOTHING(&m);
-	made_field(&m, RD_REQ_INLINE, 4000);
-	m.fn.name = (char *)"mlx5_ib_create_qp";
-	ASSERT_NOTHING(&m);
+	made_failure(m, "ibv_create_qp", EINVAL, MADE_DRIVER, "rxe_qp_chk_init");
+	made_field(m, RD_REQ_INLINE, 4000);
+	made_attr(m, "max_qp_wr", 32768);
+	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "max_inline_data is 4000 bytes");
+	made_field(m, RD_REQ_INLINE, 0);
+	ASSERT_NOTHING(m);
+	made_field(m, RD_REQ_INLINE, 4000);
+	m->fn.name = (char *)"mlx5_ib_create_qp";
+	ASSERT_NOTHING(m);
 }
 
-static void a_controlled_qkey_needs_a_capability(void **state)
+FAILURE_TEST(a_controlled_qkey_needs_a_capability)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_modify_qp", EPERM, MADE_UVERBS, "modify_qp");
-	made_field(&m, RD_REQ_MASK, 1 | 64);
-	made_field(&m, RD_REQ_QKEY, 0x80010000);
-	RD_SET(m.event.moment.user_ns_level, 0);
-	RD_SET(m.event.moment.caps, 0);
-	ASSERT_CAUSE(&m, "capability-missing", HIGH, "qkey 0x80010000", "does not have it", "rdma system");
-	m.event.moment.caps.v = 1 << 13;
-	made_assert_not(&m, "capability-missing");
-	m.event.moment.user_ns_level.v = 1;
-	ASSERT_CAUSE(&m, "capability-missing", HIGH, "only in its user namespace");
-	made_field(&m, RD_REQ_QKEY, 0x10000);
-	made_assert_not(&m, "capability-missing");
+	made_failure(m, "ibv_modify_qp", EPERM, MADE_UVERBS, "modify_qp");
+	made_field(m, RD_REQ_MASK, 1 | 64);
+	made_field(m, RD_REQ_QKEY, 0x80010000);
+	RD_SET(m->event.moment.user_ns_level, 0);
+	RD_SET(m->event.moment.caps, 0);
+	ASSERT_CAUSE(m, "capability-missing", HIGH, "qkey 0x80010000", "does not have it", "rdma system");
+	m->event.moment.caps.v = 1 << 13;
+	made_assert_not(m, "capability-missing");
+	m->event.moment.user_ns_level.v = 1;
+	ASSERT_CAUSE(m, "capability-missing", HIGH, "only in its user namespace");
+	made_field(m, RD_REQ_QKEY, 0x10000);
+	made_assert_not(m, "capability-missing");
 }
 
 /* A driver may have a reason of its own. */
-static void a_signal_is_no_failure(void **state)
+FAILURE_TEST(a_signal_is_no_failure)
 {
-	_cleanup_(made_end) struct made_failure m;
-
-	made_failure(&m, "ibv_reg_mr", EINTR, MADE_UVERBS, "ib_umem_get");
-	m.f.read = 0;
-	ASSERT_CAUSE(&m, "interrupted", MEDIUM, "SIGKILL", "no failure");
-	assert_null(strstr(m.said, "control group"));
+	made_failure(m, "ibv_reg_mr", EINTR, MADE_UVERBS, "ib_umem_get");
+	m->f.read = 0;
+	ASSERT_CAUSE(m, "interrupted", MEDIUM, "SIGKILL", "no failure");
+	assert_null(strstr(m->said, "control group"));
 	/* By whom: a control group that is at its limit. */
-	m.f.read = RD_FACT_MEMORY;
-	m.f.memory.group =
+	m->f.read = RD_FACT_MEMORY;
+	m->f.memory.group =
 		(struct rd_memory_group){ (char *)"/job", { 2 << 20, RD_OK }, { 2 << 20, RD_OK }, { 7, RD_OK } };
-	ASSERT_CAUSE(&m, "interrupted", HIGH, "/job uses 2 MiB of 2 MiB", "/job reached its limit 7 times", "oom-kill");
-	m.event.err = -512;
-	ASSERT_CAUSE(&m, "interrupted", HIGH, "ERESTARTSYS");
-	m.event.err = -EINTR;
-	made_origin(&m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
-	ASSERT_NOTHING(&m);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(types_of_queue_pairs_that_do_not_exist),
-		TEST(flags_of_queue_pairs_that_have_none),
-		TEST(raw_packets_need_a_capability),
-		TEST(a_controlled_qkey_needs_a_capability),
-		TEST(a_signal_is_no_failure),
-		TEST(a_queue_pair_without_completion_queue),
-		TEST(shared_receive_queues_of_types_that_do_not_exist),
-		TEST(flags_of_completion_queues),
-		TEST(only_datagrams_join_multicast_groups),
-		TEST(detaching_what_was_not_attached),
-		TEST(a_full_group_is_the_likely_cause_only_in_a_driver),
-		TEST(sizes_above_the_limits),
-		TEST(queues_without_entries),
-		TEST(completion_vectors_are_counted_from_zero),
-		TEST(limits_of_shared_receive_queues),
-		TEST(inline_data_is_the_last_suspect),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	ASSERT_CAUSE(m, "interrupted", HIGH, "/job uses 2 MiB of 2 MiB", "/job reached its limit 7 times", "oom-kill");
+	m->event.err = -512;
+	ASSERT_CAUSE(m, "interrupted", HIGH, "ERESTARTSYS");
+	m->event.err = -EINTR;
+	made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
+	ASSERT_NOTHING(m);
 }

@@ -2,9 +2,6 @@
 /* From deltas to statements: the right one first, with the counters that say so. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/counters/counters.h"
 #include "counter-table.h"
 
@@ -84,7 +81,7 @@ static void expect(const char *driver, const char *link_layer, double seconds, c
 #define H RD_GROUP_HW
 #define E RD_GROUP_ETHTOOL
 
-static void link_errors_are_judged_per_bit(void **state)
+TEST(link_errors_are_judged_per_bit)
 {
 	/* 20 symbols damaged in a day at 400 Gbit/s (3.4e16 bits) are nothing; in a second they are a bad cable. */
 	const struct moved day[] = { { "port_rcv_data", P, 1080000000000000u }, { "symbol_error", P, 20 }, { 0 } };
@@ -96,7 +93,7 @@ static void link_errors_are_judged_per_bit(void **state)
 	expect("mlx5", IB, 1, unknown, "bad-cable");
 }
 
-static void corrected_bits_show_a_weak_signal(void **state)
+TEST(corrected_bits_show_a_weak_signal)
 {
 	const struct moved weak[] = { { "rx_bits_phy", E, 400000000000u },
 				      { "rx_corrected_bits_phy", E, 400000 },
@@ -109,7 +106,7 @@ static void corrected_bits_show_a_weak_signal(void **state)
 	expect("mlx5", ETH, 1, of_unknown, "");
 }
 
-static void a_link_that_flaps_is_told_from_one_that_went_down(void **state)
+TEST(a_link_that_flaps_is_told_from_one_that_went_down)
 {
 	const struct moved once[] = { { "link_downed", P, 1 }, { 0 } };
 	const struct moved unsent[] = { { "link_downed", H, 1 }, { "send_err", H, 1 }, { 0 } };
@@ -120,7 +117,7 @@ static void a_link_that_flaps_is_told_from_one_that_went_down(void **state)
 	expect("mlx5", IB, 60, often, "link-flap ack-timeout");
 }
 
-static void flushed_requests_are_no_cause(void **state)
+TEST(flushed_requests_are_no_cause)
 {
 	const struct moved flushed[] = { { "req_cqe_error", H, 500 }, { "req_cqe_flush_error", H, 500 }, { 0 } };
 	const struct moved first[] = { { "req_cqe_error", H, 501 }, { "req_cqe_flush_error", H, 500 }, { 0 } };
@@ -135,7 +132,7 @@ static void flushed_requests_are_no_cause(void **state)
 	expect("mlx5", ETH, 60, gone, "peer-gone");
 }
 
-static void flow_control_is_understood(void **state)
+TEST(flow_control_is_understood)
 {
 	const struct moved storm[] = { { "tx_pause_storm_warning_events", E, 2 }, { 0 } };
 	const struct moved holds[] = { { "tx_prio3_pause_duration", E, 5000000 }, { 0 } };
@@ -154,7 +151,7 @@ static void flow_control_is_understood(void **state)
 	expect("mlx5", ETH, 10, small, "drops-with-pfc");
 }
 
-static void congestion_needs_many_marks(void **state)
+TEST(congestion_needs_many_marks)
 {
 	const struct moved many[] = { { "port_rcv_packets", P, 1000000 },
 				      { "np_ecn_marked_roce_packets", H, 50000 },
@@ -170,7 +167,7 @@ static void congestion_needs_many_marks(void **state)
 }
 
 /* A command whose names are unknown is advice. */
-static void fixes_have_the_names_of_the_port(void **state)
+TEST(fixes_have_the_names_of_the_port)
 {
 	const struct moved unsent[] = { { "send_err", H, 5 }, { 0 } };
 	struct scene scene;
@@ -183,7 +180,7 @@ static void fixes_have_the_names_of_the_port(void **state)
 	scene_deinit(&scene);
 }
 
-static void every_driver_has_its_words(void **state)
+TEST(every_driver_has_its_words)
 {
 	const struct moved rxe[] = { { "retry_exceeded_err", H, 1 }, { "completer_retry_err", H, 7 }, { 0 } };
 	const struct moved rxe_rnr[] = { { "rcvd_rnr_err", H, 3 }, { "retry_rnr_exceeded_err", H, 1 }, { 0 } };
@@ -215,7 +212,7 @@ static void every_driver_has_its_words(void **state)
 	expect("mlx5", ETH, 10, icrc, "icrc");
 }
 
-static void quiet_counters_say_what_they_do_not_see(void **state)
+TEST(quiet_counters_say_what_they_do_not_see)
 {
 	const struct moved load[] = { { "port_rcv_packets", P, 1000000 }, { 0 } };
 	_cleanup_(scene_deinit) struct scene scene;
@@ -227,7 +224,7 @@ static void quiet_counters_say_what_they_do_not_see(void **state)
 	assert_non_null(strstr(scene.causes.findings.v[0].observed, "DEVX"));
 }
 
-static void priorities_are_read_off_names(void **state)
+TEST(priorities_are_read_off_names)
 {
 	assert_int_equal(rd_priority_of("rx_prio3_pause"), 3);
 	assert_int_equal(rd_priority_of("rx_pfc_ena_frames_pri7"), 7);
@@ -249,7 +246,7 @@ static bool says(const struct moved *moved, enum rd_cause_id id)
 }
 
 /* Peers that died make the NIC lower its rate by itself, in counters that congestion moves as well. */
-static void a_peer_that_is_gone_is_no_congestion(void **state)
+TEST(a_peer_that_is_gone_is_no_congestion)
 {
 	const struct moved verbs[] = { { "port_xmit_packets", P, 1000 },
 				       { "rp_cnp_handled", H, 132 },
@@ -286,18 +283,4 @@ static void a_peer_that_is_gone_is_no_congestion(void **state)
 	assert_true(says(congested, RD_CAUSE_MARKED));
 	assert_true(says(received, RD_CAUSE_MARKED));
 	assert_true(says(marked, RD_CAUSE_MARKED));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_peer_that_is_gone_is_no_congestion), TEST(link_errors_are_judged_per_bit),
-		TEST(corrected_bits_show_a_weak_signal),    TEST(a_link_that_flaps_is_told_from_one_that_went_down),
-		TEST(flushed_requests_are_no_cause),	    TEST(flow_control_is_understood),
-		TEST(congestion_needs_many_marks),	    TEST(fixes_have_the_names_of_the_port),
-		TEST(every_driver_has_its_words),	    TEST(quiet_counters_say_what_they_do_not_see),
-		TEST(priorities_are_read_off_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

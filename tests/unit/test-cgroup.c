@@ -4,10 +4,6 @@
 #include "collect/shared/cgroup.h"
 #include "fake-host.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 static uint64_t inode(const struct fake_host *host, const char *path)
 {
 	uint64_t ino = 0;
@@ -30,7 +26,7 @@ static void host_open(struct fake_host *host, bool unified)
 	fake_host_text(host, "/proc/77/cgroup", "0::/system.slice/slurmstepd.scope/job_42/step_0/user/task_0\n");
 }
 
-static void a_process_that_has_gone_is_found_by_the_id_of_its_cgroup(void **state)
+TEST(a_process_that_has_gone_is_found_by_the_id_of_its_cgroup)
 {
 	static const char step[] = "/system.slice/slurmstepd.scope/job_42/step_0";
 	_cleanup_free_ char *by_id = NULL, *again = NULL, *unknown = NULL;
@@ -60,7 +56,7 @@ static uint64_t made_up_now(struct rd_source *src, int clock)
 	return clock_ns += 1000000;
 }
 
-static void searches_for_cgroups_take_a_twentieth_of_the_time(void **state)
+TEST(searches_for_cgroups_take_a_twentieth_of_the_time)
 {
 	_cleanup_free_ char *first = NULL, *early = NULL, *later = NULL;
 	struct rd_cgroups *cg = NULL;
@@ -83,7 +79,7 @@ static void searches_for_cgroups_take_a_twentieth_of_the_time(void **state)
 	rd_cgroups_destroy(cg);
 }
 
-static void another_process_with_the_same_number_is_not_believed(void **state)
+TEST(another_process_with_the_same_number_is_not_believed)
 {
 	_cleanup_free_ char *path = NULL;
 	struct rd_cgroups *cg = NULL;
@@ -97,7 +93,7 @@ static void another_process_with_the_same_number_is_not_believed(void **state)
 	rd_cgroups_destroy(cg);
 }
 
-static void without_a_unified_hierarchy_the_process_alone_can_say(void **state)
+TEST(without_a_unified_hierarchy_the_process_alone_can_say)
 {
 	_cleanup_free_ char *alive = NULL, *gone = NULL;
 	struct rd_err err = { 0 };
@@ -125,7 +121,7 @@ static void assert_picked(const char *text, const char *expected)
 		assert_memory_equal(path, expected, n);
 }
 
-static void the_line_that_names_the_job_is_picked(void **state)
+TEST(the_line_that_names_the_job_is_picked)
 {
 	assert_picked("0::/user.slice/user-0.slice\n", "/user.slice/user-0.slice");
 	assert_picked("0::/\n", "/");
@@ -138,17 +134,4 @@ static void the_line_that_names_the_job_is_picked(void **state)
 	assert_picked("", NULL);
 	assert_picked("nonsense\n1:2\n:\n::\n0::relative\n", NULL);
 	assert_picked("0::/no-newline", "/no-newline");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(a_process_that_has_gone_is_found_by_the_id_of_its_cgroup),
-		TEST(searches_for_cgroups_take_a_twentieth_of_the_time),
-		TEST(another_process_with_the_same_number_is_not_believed),
-		TEST(without_a_unified_hierarchy_the_process_alone_can_say),
-		TEST(the_line_that_names_the_job_is_picked),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,6 @@
 #include "base/buf.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
 /*
  * Chains are written as text: a letter for the function, then its errno; "|" begins a new branch. The root is R.
@@ -59,32 +57,32 @@ static void assert_chain(const char *links, int err, const char *expected)
 	assert_rival(links, err, expected, 0);
 }
 
-static void one_run_is_shown_whole(void **state)
+TEST(one_run_is_shown_whole)
 {
 	assert_chain("a-14 b-14 c-14 R-14", -14, "a-14 b-14 c-14 R-14");
 }
 
-static void the_root_alone_is_its_own_origin(void **state)
+TEST(the_root_alone_is_its_own_origin)
 {
 	assert_chain("R-22", -22, "R-22");
 	assert_chain("", -22, "R-22");
 }
 
-static void an_errno_turned_into_another_keeps_both_runs(void **state)
+TEST(an_errno_turned_into_another_keeps_both_runs)
 {
 	assert_chain("a-2 b-2 c-22 R-22", -22, "[a-2] [b-2] c-22 R-22");
 	assert_chain("a-2 b-5 c-22 R-22", -22, "[a-2] [b-5] c-22 R-22");
 	assert_chain("a-2 R-22", -22, "[a-2] R-22");
 }
 
-static void a_swallowed_failure_is_left_out(void **state)
+TEST(a_swallowed_failure_is_left_out)
 {
 	assert_chain("p-95 q-95 | a-14 b-14 R-14", -14, "a-14 b-14 R-14");
 	assert_chain("p-95 | q-2 | a-14 R-14", -14, "a-14 R-14");
 	assert_chain("p-95 | R-14", -14, "R-14");
 }
 
-static void cleaning_up_that_fails_does_not_hide_why_the_call_did(void **state)
+TEST(cleaning_up_that_fails_does_not_hide_why_the_call_did)
 {
 	assert_chain("a-12 b-12 | u-22 c-12 R-12", -12, "a-12 b-12 c-12 R-12");
 	assert_chain("a-12 | u-22 | v-16 c-12 R-12", -12, "a-12 c-12 R-12");
@@ -95,12 +93,12 @@ static void cleaning_up_that_fails_does_not_hide_why_the_call_did(void **state)
 	assert_chain("a-12 | v-2 | w-3 | x-4 R-12", -12, "a-12 R-12");
 }
 
-static void the_original_error_may_itself_have_been_translated(void **state)
+TEST(the_original_error_may_itself_have_been_translated)
 {
 	assert_chain("a-2 b-12 | u-22 c-12 R-12", -12, "[a-2] b-12 c-12 R-12");
 }
 
-static void of_failures_with_the_same_errno_the_first_is_shown(void **state)
+TEST(of_failures_with_the_same_errno_the_first_is_shown)
 {
 	assert_rival("a-12 | u-12 R-12", -12, "a-12 R-12", 'u');
 	assert_rival("a-12 b-12 | u-12 c-12 R-12", -12, "a-12 b-12 c-12 R-12", 'u');
@@ -115,19 +113,19 @@ static void of_failures_with_the_same_errno_the_first_is_shown(void **state)
 	assert_rival("p-95 | a-12 | u-12 R-12", -12, "a-12 R-12", 'u');
 }
 
-static void a_swallowed_failure_inside_of_a_branch_is_no_original(void **state)
+TEST(a_swallowed_failure_inside_of_a_branch_is_no_original)
 {
 	/* -12 was turned into -22, and that was swallowed: what came later is the reason. */
 	assert_chain("a-12 b-22 | c-5 R-12", -12, "[c-5] R-12");
 }
 
-static void a_record_that_was_full_still_ends_with_the_root(void **state)
+TEST(a_record_that_was_full_still_ends_with_the_root)
 {
 	assert_chain("a-14 b-14", -14, "a-14 b-14 R-14");
 	assert_chain("a-2 b-2", -14, "[a-2] [b-2] R-14");
 }
 
-static void an_origin_that_had_no_room_stands_for_its_branch(void **state)
+TEST(an_origin_that_had_no_room_stands_for_its_branch)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { .root = 'R', .err = -12, .origin = 'a', .dropped = 20 };
 
@@ -146,27 +144,8 @@ static void an_origin_that_had_no_room_stands_for_its_branch(void **state)
 	assert_true(ev.chain[0].translated);
 }
 
-static void links_that_are_no_errno_are_left_out(void **state)
+TEST(links_that_are_no_errno_are_left_out)
 {
 	assert_chain("a0 b-14 c5 R-14", -14, "b-14 R-14");
 	assert_chain("p-95 | a0 b-14 R-14", -14, "b-14 R-14");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(one_run_is_shown_whole),
-		TEST(the_root_alone_is_its_own_origin),
-		TEST(an_errno_turned_into_another_keeps_both_runs),
-		TEST(a_swallowed_failure_is_left_out),
-		TEST(cleaning_up_that_fails_does_not_hide_why_the_call_did),
-		TEST(the_original_error_may_itself_have_been_translated),
-		TEST(of_failures_with_the_same_errno_the_first_is_shown),
-		TEST(a_swallowed_failure_inside_of_a_branch_is_no_original),
-		TEST(a_record_that_was_full_still_ends_with_the_root),
-		TEST(an_origin_that_had_no_room_stands_for_its_branch),
-		TEST(links_that_are_no_errno_are_left_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,6 @@
 /* Rules and collectors of topo-check that need files with modes; sizes and profiles, also damaged ones. */
 #include "unit.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "analyse/compare/compare.h"
@@ -35,7 +33,7 @@ static enum rd_severity judge(struct fake_host *fake, const char *id)
 	return result;
 }
 
-static void a_device_file_for_root_only(void **state)
+TEST(a_device_file_for_root_only)
 {
 	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 
@@ -52,7 +50,7 @@ static void a_device_file_for_root_only(void **state)
 	assert_int_equal(judge(&fake, "dev-mode"), RD_SEV_WARNING);
 }
 
-static void a_container_is_given_some_devices(void **state)
+TEST(a_container_is_given_some_devices)
 {
 	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 
@@ -92,7 +90,7 @@ static enum rd_severity judge_flows(const struct rd_spreads *spreads, const stru
 	return result;
 }
 
-static void flows_that_no_switch_parts(void **state)
+TEST(flows_that_no_switch_parts)
 {
 	struct rd_res_dev dev = { .name = (char *)"mlx5_0" };
 	struct rd_res res = { .devs = &dev, .n_devs = 1 };
@@ -109,7 +107,7 @@ static void flows_that_no_switch_parts(void **state)
 		RD_SEV_WARNING);
 }
 
-static void sizes_as_systemd_writes_them(void **state)
+TEST(sizes_as_systemd_writes_them)
 {
 	static const struct {
 		const char *text;
@@ -144,7 +142,7 @@ static int parse(const char *text, struct rd_profile *ret, struct rd_err *err)
 	return rd_profile_parse(text, strlen(text), "test", ret, err);
 }
 
-static void no_secret_of_etc_environment_is_recorded(void **state)
+TEST(no_secret_of_etc_environment_is_recorded)
 {
 	char text[] = "TOKEN=secret\nNCCL_IB_HCA=mlx5_0\nexport X=NCCL_1\nUCX_TLS=rc";
 	struct rd_bytes bytes = { (uint8_t *)text, strlen(text) };
@@ -156,7 +154,7 @@ static void no_secret_of_etc_environment_is_recorded(void **state)
 }
 
 /* Mooncake's variables are kept like the others', and no secret by way of them. */
-static void no_password_of_a_process_is_recorded(void **state)
+TEST(no_password_of_a_process_is_recorded)
 {
 	static const char environment[] =
 		"MC_GID_INDEX=3\0MC_REDIS_PASSWORD=hunter2\0HOME=/root\0MC_HOST_s3=https://key:pw@host\0"
@@ -172,7 +170,7 @@ static void no_password_of_a_process_is_recorded(void **state)
 	assert_memory_equal(text, kept, sizeof(kept) - 1);
 }
 
-static void no_address_in_a_process_is_recorded(void **state)
+TEST(no_address_in_a_process_is_recorded)
 {
 	char text[] = "4242 (a) b c) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 867 4096 3 18446 9411 4095";
 	struct rd_bytes bytes = { (uint8_t *)text, sizeof(text) - 1 };
@@ -185,7 +183,7 @@ static void no_address_in_a_process_is_recorded(void **state)
 	assert_int_equal(bytes.size, strlen(text));
 }
 
-static void profiles_that_are_none(void **state)
+TEST(profiles_that_are_none)
 {
 	static const char *const bad[] = {
 		"nonsense", "count.gpus", "= 5", "key = 1", "a b.c = 1", "nic.\x1b[2J.x = 1"
@@ -204,7 +202,7 @@ static void profiles_that_are_none(void **state)
 	assert_int_equal(rd_profile_parse("", (size_t)1 << 30, "test", &profile, &err), -E2BIG);
 }
 
-static void a_profile_reads_as_it_was_written(void **state)
+TEST(a_profile_reads_as_it_was_written)
 {
 	_cleanup_(rd_profile_deinit) struct rd_profile first = { 0 }, second = { 0 };
 	_cleanup_buf_ struct rd_buf out = { 0 };
@@ -226,7 +224,7 @@ static void a_profile_reads_as_it_was_written(void **state)
 	rd_profile_deinit(&second);
 }
 
-static void what_a_star_stands_for(void **state)
+TEST(what_a_star_stands_for)
 {
 	assert_true(rd_profile_matches("port.*.rate_gbps", "port.mlx5_0/1.rate_gbps"));
 	assert_true(rd_profile_matches("*", "anything.at.all"));
@@ -236,7 +234,7 @@ static void what_a_star_stands_for(void **state)
 	assert_false(rd_profile_matches("a*b", "a"));
 }
 
-static void the_missing_are_told_first(void **state)
+TEST(the_missing_are_told_first)
 {
 	_cleanup_(rd_profile_deinit) struct rd_profile profile = { 0 }, self = { 0 };
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
@@ -258,23 +256,4 @@ static void the_missing_are_told_first(void **state)
 	assert_string_equal(findings.v[3].observed, "200");
 	assert_string_equal(findings.v[3].expected, "400");
 	rd_profile_deinit(&self);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_device_file_for_root_only),
-		TEST(flows_that_no_switch_parts),
-		TEST(sizes_as_systemd_writes_them),
-		TEST(no_secret_of_etc_environment_is_recorded),
-		TEST(no_password_of_a_process_is_recorded),
-		TEST(no_address_in_a_process_is_recorded),
-		TEST(profiles_that_are_none),
-		TEST(a_profile_reads_as_it_was_written),
-		TEST(what_a_star_stands_for),
-		TEST(the_missing_are_told_first),
-		TEST(a_container_is_given_some_devices),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,9 +7,6 @@
 #include "model/nicmap/nicmap.h"
 #include "model/shared/finding.h"
 
-#include <stdio.h>
-#include <string.h>
-
 struct fixture {
 	struct rd_host host;
 	struct rd_port_views ports;
@@ -113,7 +110,7 @@ static void no_mode(struct fixture *f)
 	f->host.netdevs[2].ipoib_mode = NULL;
 }
 
-static void a_lid_for_the_port_and_for_the_subnet_manager(void **state)
+TEST(a_lid_for_the_port_and_for_the_subnet_manager)
 {
 	EXPECT("ib-lid", "no LID", RD_SEV_CRITICAL, f.host.ports[1].lid.v = 0);
 	EXPECT("ib-lid", "permissive LID", RD_SEV_CRITICAL, f.host.ports[1].lid.v = 0xffff);
@@ -126,36 +123,24 @@ static void a_lid_for_the_port_and_for_the_subnet_manager(void **state)
 	EXPECT("ib-sm-lid", "no SM and no role", RD_SEV_UNKNOWN, no_sm_and_no_role(&f));
 }
 
-static void full_member_of_a_partition(void **state)
+TEST(full_member_of_a_partition)
 {
 	EXPECT("ib-pkey", "no partition", RD_SEV_CRITICAL, f.host.ports[1].n_pkeys = 0);
 	EXPECT("ib-pkey", "limited", RD_SEV_WARNING, f.host.ports[1].pkeys[0] = 0x7fff);
 	EXPECT("ib-pkey", "pkeys not read", RD_SEV_UNKNOWN, f.host.ports[1].pkeys_known = false);
 }
 
-static void as_many_lanes_as_it_has(void **state)
+TEST(as_many_lanes_as_it_has)
 {
 	EXPECT("ib-width", "one lane", RD_SEV_CRITICAL, f.host.ports[1].width = 1);
 	EXPECT("ib-width", "width not read", RD_SEV_UNKNOWN, f.host.ports[1].width = 0);
 	EXPECT("ib-width", "no link", RD_SEV_UNKNOWN, no_link(&f));
 }
 
-static void one_mode_of_ipoib(void **state)
+TEST(one_mode_of_ipoib)
 {
 	EXPECT("ipoib-mode", "other mode", RD_SEV_WARNING, other_mode(&f));
 	EXPECT("ipoib-mode", "no mode", RD_SEV_UNKNOWN, no_mode(&f));
 	EXPECT("ipoib-mode", "largest MTU", RD_SEV_OK, f.host.netdevs[2].mtu.v = 4092);
 	EXPECT("ipoib-mode", "larger MTU", RD_SEV_WARNING, f.host.netdevs[2].mtu.v = 4093);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_lid_for_the_port_and_for_the_subnet_manager),
-		TEST(full_member_of_a_partition),
-		TEST(as_many_lanes_as_it_has),
-		TEST(one_mode_of_ipoib),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

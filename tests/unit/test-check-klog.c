@@ -8,10 +8,6 @@
 #include "model/nicmap/nicmap.h"
 #include "source/redact/redact.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 /* `redacted`: as a redacted recording has it. */
 static void log_of(struct rd_klog *klog, int priority, unsigned times, const char *line, bool redacted)
 {
@@ -94,7 +90,7 @@ static const struct {
 	  "mlx5_core 0000:5c:00.0: PCIe Bus Error: severity=Corrected, type=Physical Layer" },
 };
 
-static void each_rule_knows_its_line_and_no_other(void **state)
+TEST(each_rule_knows_its_line_and_no_other)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		assert_int_equal(result_of(cases[i].rule, 3, cases[i].times, cases[i].bad), cases[i].result);
@@ -197,7 +193,7 @@ static const struct {
 	  "arm-smmu arm-smmu.0.auto: Unhandled context fault: fsr=0x402, iova=0xfffff000, fsynr=0x11, cbfrsynra=0x801, cb=2" },
 };
 
-static void lines_of_the_sources_are_known(void **state)
+TEST(lines_of_the_sources_are_known)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(printed); i++) {
 		assert_int_equal(rd_klog_form_of(printed[i].line), printed[i].form);
@@ -266,7 +262,7 @@ static const char *const harmless[] = {
 	"usb 1-2: device lost from bus!",
 };
 
-static void lines_of_healthy_boots_and_of_others_are_not(void **state)
+TEST(lines_of_healthy_boots_and_of_others_are_not)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(harmless); i++)
 		if (rd_klog_form_of(harmless[i]) != RD_KLOG_NO_FORM)
@@ -274,7 +270,7 @@ static void lines_of_healthy_boots_and_of_others_are_not(void **state)
 }
 
 /* What explains a line needs all of its row. */
-static void each_form_has_its_source_and_meaning(void **state)
+TEST(each_form_has_its_source_and_meaning)
 {
 	for (enum rd_klog_form form = 1; form < RD_KLOG_QP; form++) {
 		const struct rd_klog_line *line = &rd_klog_lines[form];
@@ -314,7 +310,7 @@ static const struct {
 	  NULL },
 };
 
-static void refused_requests_are_those_of_nics_and_gpus(void **state)
+TEST(refused_requests_are_those_of_nics_and_gpus)
 {
 	/* a1:00.0 is in two domains: the line does not say which. */
 	struct rd_pci pcis[] = {
@@ -347,7 +343,7 @@ static void refused_requests_are_those_of_nics_and_gpus(void **state)
 	}
 }
 
-static void every_rule_about_the_log_has_a_case(void **state)
+TEST(every_rule_about_the_log_has_a_case)
 {
 	for (size_t i = 0; i < rd_n_checks; i++) {
 		bool has = false;
@@ -362,13 +358,13 @@ static void every_rule_about_the_log_has_a_case(void **state)
 	}
 }
 
-static void few_lines_of_a_kind_are_no_flapping(void **state)
+TEST(few_lines_of_a_kind_are_no_flapping)
 {
 	assert_int_equal(result_of("log-link-flaps", 6, 2, "mlx5_core 0000:5c:00.0 eth2: Link down"), RD_SEV_OK);
 }
 
 /* All ports go down once when a host boots, or its network is restarted. */
-static void lines_about_many_devices_are_no_flapping(void **state)
+TEST(lines_about_many_devices_are_no_flapping)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
 	struct rd_bytes bytes;
@@ -384,7 +380,7 @@ static void lines_about_many_devices_are_no_flapping(void **state)
 }
 
 /* A fix is to be pasted: it names the device of the line. */
-static void the_fix_names_the_device(void **state)
+TEST(the_fix_names_the_device)
 {
 	struct rd_pci pci = { .addr = "0000:5c:00.0", .domain = 0, .bus = 0x5c };
 	struct rd_host host = { .pcis = &pci, .n_pcis = 1 };
@@ -402,7 +398,7 @@ static void the_fix_names_the_device(void **state)
 }
 
 /* Long ago is no reason to drain a host. */
-static void an_old_line_warns(void **state)
+TEST(an_old_line_warns)
 {
 	static const char text[] =
 		"3,1,1000000,-;mlx5_core 0000:5c:00.0: device's health compromised\n6,2,180000000000,-;later\n";
@@ -415,7 +411,7 @@ static void an_old_line_warns(void **state)
 	assert_int_equal(check_worst(&in, "log-nic-health"), RD_SEV_WARNING);
 }
 
-static void a_log_that_may_not_be_read_is_unknown(void **state)
+TEST(a_log_that_may_not_be_read_is_unknown)
 {
 	struct rd_klog klog = { .known = RD_DENIED };
 	struct rd_host host = { 0 };
@@ -429,7 +425,7 @@ static void a_log_that_may_not_be_read_is_unknown(void **state)
 }
 
 /* A read that was given up is not a host without a log. */
-static void a_log_that_gave_no_answer_is_not_called_absent(void **state)
+TEST(a_log_that_gave_no_answer_is_not_called_absent)
 {
 	struct rd_klog klog = { .code = ETIMEDOUT };
 	struct rd_host host = { 0 };
@@ -446,24 +442,4 @@ static void a_log_that_gave_no_answer_is_not_called_absent(void **state)
 		told++;
 	}
 	assert_true(told > 5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(each_rule_knows_its_line_and_no_other),
-		TEST(lines_of_the_sources_are_known),
-		TEST(lines_of_healthy_boots_and_of_others_are_not),
-		TEST(each_form_has_its_source_and_meaning),
-		TEST(refused_requests_are_those_of_nics_and_gpus),
-		TEST(every_rule_about_the_log_has_a_case),
-		TEST(few_lines_of_a_kind_are_no_flapping),
-		TEST(lines_about_many_devices_are_no_flapping),
-		TEST(the_fix_names_the_device),
-		TEST(an_old_line_warns),
-		TEST(a_log_that_may_not_be_read_is_unknown),
-		TEST(a_log_that_gave_no_answer_is_not_called_absent),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,6 @@
 #include "model/rdma/qp.h"
 #include "model/shared/finding.h"
 
-#include <stdio.h>
-#include <string.h>
-
 struct fixture {
 	struct rd_host host;
 	struct rd_port_views ports;
@@ -130,7 +127,7 @@ static void trust_pcp(struct fixture *f)
 	f->net.ifs[2].dcb.trust.selectors[0] = 255;
 }
 
-static void lossless_ethernet(void **state)
+TEST(lossless_ethernet)
 {
 	EXPECT("roce-lossless", "no PFC", RD_SEV_WARNING, f.net.ifs[1].dcb.pfc.enable = 0);
 	EXPECT("roce-lossless", "no DCB", RD_SEV_UNKNOWN, no_dcb(&f));
@@ -149,7 +146,7 @@ static void lossless_ethernet(void **state)
 }
 
 /* What most have is taken for right, also where the first port is the other. */
-static void the_port_that_differs_is_named(void **state)
+TEST(the_port_that_differs_is_named)
 {
 	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
 
@@ -244,7 +241,7 @@ static void soft_and_denied(struct fixture *f)
 	f->net.firewall.known = RD_DENIED;
 }
 
-static void ip_below(void **state)
+TEST(ip_below)
 {
 	EXPECT("rp-filter", "strict in one subnet", RD_SEV_WARNING, strict_in_one_subnet(&f));
 	EXPECT("rp-filter", "strict in several", RD_SEV_SKIP, strict_in_several(&f));
@@ -298,7 +295,7 @@ static void add_firmware(struct fixture *f, const char *stored)
 		(struct rd_fwver){ .kind = RD_FWVER_STORED, .name = strdup("fw.version"), .value = strdup(stored) };
 }
 
-static void what_devlink_says(void **state)
+TEST(what_devlink_says)
 {
 	EXPECT("devlink-health", "sick", RD_SEV_CRITICAL, add_reporter(&f, false));
 	EXPECT("devlink-health", "healthy", RD_SEV_OK, add_reporter(&f, true));
@@ -332,7 +329,7 @@ static void unused(struct fixture *f)
 		f->net.ifs[i].queues.n_dmabuf = 0;
 }
 
-static void zero_copy_tcp(void **state)
+TEST(zero_copy_tcp)
 {
 	EXPECT("devmem-tcp", "bound queue", RD_SEV_WARNING, bound_queue(&f));
 	EXPECT("devmem-tcp", "ready", RD_SEV_OK, ready(&f));
@@ -415,7 +412,7 @@ static void nothing_grew(struct fixture *f)
 	f->in.moved = &moved;
 }
 
-static void leftovers_and_hangs(void **state)
+TEST(leftovers_and_hangs)
 {
 	EXPECT("job-leftovers", "orphan", RD_SEV_WARNING, add_qp(&f));
 	EXPECT("job-leftovers", "kernels own", RD_SEV_OK, add_qp(&f)->owner.kernel = strdup("nvme_rdma"));
@@ -435,15 +432,4 @@ static void leftovers_and_hangs(void **state)
 	EXPECT("read-in-time", "unasked", RD_SEV_WARNING, stall(&f, RD_STALL_UNASKED));
 	EXPECT("counters-moved", "grown", RD_SEV_WARNING, grown(&f));
 	EXPECT("counters-moved", "nothing grew", RD_SEV_OK, nothing_grew(&f));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(lossless_ethernet), TEST(the_port_that_differs_is_named),
-		TEST(ip_below),		 TEST(what_devlink_says),
-		TEST(zero_copy_tcp),	 TEST(leftovers_and_hangs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

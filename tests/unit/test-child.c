@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A library that hangs or dies must cost its caller an error and nothing else. */
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -65,7 +62,7 @@ static int talk(void *arg, struct rd_bytes *ret, struct rd_err *err)
 	return answer_many(arg, ret, err);
 }
 
-static void answers_of_any_size_arrive_whole(void **state)
+TEST(answers_of_any_size_arrive_whole)
 {
 	for (size_t size = 0; size <= LIMIT; size = size ? size * 4 : 1) {
 		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
@@ -79,7 +76,7 @@ static void answers_of_any_size_arrive_whole(void **state)
 	}
 }
 
-static void answers_above_the_limit_are_refused(void **state)
+TEST(answers_above_the_limit_are_refused)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err err = { 0 };
@@ -90,7 +87,7 @@ static void answers_above_the_limit_are_refused(void **state)
 	assert_null(bytes.data);
 }
 
-static void errors_are_handed_on(void **state)
+TEST(errors_are_handed_on)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err err = { 0 };
@@ -100,7 +97,7 @@ static void errors_are_handed_on(void **state)
 	assert_string_equal(err.message, "not for you");
 }
 
-static void what_hangs_is_left(void **state)
+TEST(what_hangs_is_left)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err err = { 0 };
@@ -109,7 +106,7 @@ static void what_hangs_is_left(void **state)
 	assert_non_null(strstr(err.message, "50 ms"));
 }
 
-static void what_dies_is_an_error(void **state)
+TEST(what_dies_is_an_error)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err err = { 0 };
@@ -118,7 +115,7 @@ static void what_dies_is_an_error(void **state)
 	assert_int_equal(err.code, ECHILD);
 }
 
-static void one_that_hangs_in_exit_is_not_waited_for(void **state)
+TEST(one_that_hangs_in_exit_is_not_waited_for)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err err = { 0 };
@@ -132,7 +129,7 @@ static void one_that_hangs_in_exit_is_not_waited_for(void **state)
 }
 
 /* Who looks again and again must not be left with ever more dead children. */
-static void those_left_behind_are_reaped_later(void **state)
+TEST(those_left_behind_are_reaped_later)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err err = { 0 };
@@ -150,7 +147,7 @@ static void those_left_behind_are_reaped_later(void **state)
 	assert_int_equal(errno, ECHILD);
 }
 
-static void what_it_prints_goes_nowhere(void **state)
+TEST(what_it_prints_goes_nowhere)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err err = { 0 };
@@ -168,20 +165,4 @@ static void what_it_prints_goes_nowhere(void **state)
 	assert_int_equal(read(ends[0], heard, sizeof(heard)), 0);
 	close(ends[0]);
 	assert_int_equal(bytes.size, 3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(answers_of_any_size_arrive_whole),
-		TEST(answers_above_the_limit_are_refused),
-		TEST(errors_are_handed_on),
-		TEST(what_hangs_is_left),
-		TEST(what_dies_is_an_error),
-		TEST(what_it_prints_goes_nowhere),
-		TEST(one_that_hangs_in_exit_is_not_waited_for),
-		TEST(those_left_behind_are_reaped_later),
-	};
-
-	return cmocka_run_group_tests_name("child", tests, NULL, NULL);
 }

@@ -2,9 +2,6 @@
 /* Hosts that should be alike: who is named, who is not, and what follows from what. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/compare/compare.h"
 #include "base/text.h"
 
@@ -111,7 +108,7 @@ static size_t graver(const struct rd_comparison *found)
 	return n;
 }
 
-static void hosts_that_are_alike(void **state)
+TEST(hosts_that_are_alike)
 {
 	for (size_t n = 1; n <= 5; n++) {
 		_cleanup_(fleet_deinit) struct fleet f = make_fleet(n);
@@ -129,7 +126,7 @@ static void hosts_that_are_alike(void **state)
 	}
 }
 
-static void a_lost_gpu_is_critical_and_explains_the_rest(void **state)
+TEST(a_lost_gpu_is_critical_and_explains_the_rest)
 {
 	static const size_t sizes[] = { 2, 3, 8, HOSTS };
 
@@ -147,7 +144,7 @@ static void a_lost_gpu_is_critical_and_explains_the_rest(void **state)
 }
 
 /* Each of three hosts has another fault: two are still more than one. */
-static void no_two_hosts_are_alike(void **state)
+TEST(no_two_hosts_are_alike)
 {
 	_cleanup_(fleet_deinit) struct fleet f = make_fleet(3);
 
@@ -160,7 +157,7 @@ static void no_two_hosts_are_alike(void **state)
 }
 
 /* Half of the hosts have four accelerators, and one of the others has lost one. */
-static void two_kinds_of_host(void **state)
+TEST(two_kinds_of_host)
 {
 	_cleanup_(fleet_deinit) struct fleet f = make_fleet(10);
 	const struct rd_finding *kinds;
@@ -181,7 +178,7 @@ static void two_kinds_of_host(void **state)
 }
 
 /* The same one is missing on two hosts: of four these are two kinds, of eight they have lost it. */
-static void as_many_with_as_without(void **state)
+TEST(as_many_with_as_without)
 {
 	for (size_t n = 4; n <= 8; n += 4) {
 		_cleanup_(fleet_deinit) struct fleet f = make_fleet(n);
@@ -196,7 +193,7 @@ static void as_many_with_as_without(void **state)
 }
 
 /* Other bus numbers are no lost accelerators. */
-static void a_host_with_other_addresses(void **state)
+TEST(a_host_with_other_addresses)
 {
 	_cleanup_(fleet_deinit) struct fleet f = make_fleet(4);
 
@@ -215,7 +212,7 @@ static void a_host_with_other_addresses(void **state)
 	assert_string_equal(f.found.findings.v[0].expected, "8, as on 3 of 4 hosts");
 }
 
-static void a_slow_port_comes_before_what_nccl_makes_of_it(void **state)
+TEST(a_slow_port_comes_before_what_nccl_makes_of_it)
 {
 	_cleanup_(fleet_deinit) struct fleet f = make_fleet(HOSTS);
 
@@ -243,7 +240,7 @@ static void a_slow_port_comes_before_what_nccl_makes_of_it(void **state)
 	assert_false(f.found.rails[8][5]);
 }
 
-static void mtus_are_compared_also_of_two_hosts(void **state)
+TEST(mtus_are_compared_also_of_two_hosts)
 {
 	_cleanup_(fleet_deinit) struct fleet f = make_fleet(3);
 
@@ -265,7 +262,7 @@ static void mtus_are_compared_also_of_two_hosts(void **state)
 	assert_int_equal(f.found.findings.n, 0);
 }
 
-static void all_rails_of_one_host_are_one_finding(void **state)
+TEST(all_rails_of_one_host_are_one_finding)
 {
 	_cleanup_(fleet_deinit) struct fleet f = make_fleet(4);
 
@@ -278,7 +275,7 @@ static void all_rails_of_one_host_are_one_finding(void **state)
 }
 
 /* Which of two hosts is wrong cannot be told, unless its own other ports tell. A faster port is not wrong. */
-static void nobody_is_blamed_by_half(void **state)
+TEST(nobody_is_blamed_by_half)
 {
 	_cleanup_(fleet_deinit) struct fleet f = make_fleet(2), five = make_fleet(5);
 
@@ -302,7 +299,7 @@ static void nobody_is_blamed_by_half(void **state)
 	assert_int_equal(five.found.findings.n, 0);
 }
 
-static void ports_that_are_down(void **state)
+TEST(ports_that_are_down)
 {
 	_cleanup_(fleet_deinit) struct fleet f = make_fleet(6);
 
@@ -320,7 +317,7 @@ static void ports_that_are_down(void **state)
 	assert_string_equal(f.found.findings.v[1].subject, "n2 mlx5_1/1");
 }
 
-static void other_names_layers_and_subnets(void **state)
+TEST(other_names_layers_and_subnets)
 {
 	_cleanup_(fleet_deinit) struct fleet f = make_fleet(6);
 
@@ -335,24 +332,4 @@ static void other_names_layers_and_subnets(void **state)
 	assert_string_equal(find(&f.found, "rail-rate")->caused_by.id, "rail-layer");
 	assert_string_equal(find(&f.found, "nic-name")->subject, "n1 mlx5_9/1");
 	assert_string_equal(find(&f.found, "rail-subnet")->subject, "n3 mlx5_3/1");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(hosts_that_are_alike),
-		TEST(a_lost_gpu_is_critical_and_explains_the_rest),
-		TEST(no_two_hosts_are_alike),
-		TEST(two_kinds_of_host),
-		TEST(as_many_with_as_without),
-		TEST(a_host_with_other_addresses),
-		TEST(a_slow_port_comes_before_what_nccl_makes_of_it),
-		TEST(mtus_are_compared_also_of_two_hosts),
-		TEST(all_rails_of_one_host_are_one_finding),
-		TEST(nobody_is_blamed_by_half),
-		TEST(ports_that_are_down),
-		TEST(other_names_layers_and_subnets),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

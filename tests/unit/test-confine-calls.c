@@ -6,7 +6,6 @@
 #include "unit.h"
 
 #include <asm/ioctls.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <pthread.h>
@@ -205,7 +204,7 @@ static void call_what_is_not_listed(void)
 	found->number = -1;
 }
 
-static void no_other_system_call_is_let_through(void **state)
+TEST(no_other_system_call_is_let_through)
 {
 #ifdef RD_SANITIZED
 	SKIP("sanitizers leave out seccomp");
@@ -248,7 +247,7 @@ static void wait_little(void)
 		setitimer(ITIMER_REAL, &little, NULL);
 }
 
-static void every_system_call_on_the_list_is_let_through(void **state)
+TEST(every_system_call_on_the_list_is_let_through)
 {
 #ifdef RD_SANITIZED
 	SKIP("sanitizers leave out seccomp");
@@ -277,7 +276,7 @@ static void start_thread(void)
 		found->number = 0;
 }
 
-static void threads_can_be_started_where_they_are_needed(void **state)
+TEST(threads_can_be_started_where_they_are_needed)
 {
 #ifdef RD_SANITIZED
 	SKIP("sanitizers leave out seccomp");
@@ -323,7 +322,7 @@ static const struct permitted forbidden[] = {
 #endif
 };
 
-static void other_arguments_are_refused(void **state)
+TEST(other_arguments_are_refused)
 {
 #ifdef RD_SANITIZED
 	SKIP("sanitizers leave out seccomp");
@@ -348,7 +347,7 @@ static void call_by_interrupt(void)
 	found->number = r;
 }
 
-static void the_calls_of_another_architecture_end_the_process(void **state)
+TEST(the_calls_of_another_architecture_end_the_process)
 {
 	int status;
 
@@ -360,18 +359,3 @@ static void the_calls_of_another_architecture_end_the_process(void **state)
 	assert_true(WIFSIGNALED(status) && (WTERMSIG(status) == SIGSYS || WTERMSIG(status) == SIGSEGV));
 }
 #endif
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(no_other_system_call_is_let_through),
-		TEST(every_system_call_on_the_list_is_let_through),
-		TEST(threads_can_be_started_where_they_are_needed),
-		TEST(other_arguments_are_refused),
-#ifdef __x86_64__
-		TEST(the_calls_of_another_architecture_end_the_process),
-#endif
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -4,7 +4,6 @@
  */
 #include "unit.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/filter.h>
@@ -14,8 +13,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -233,7 +230,7 @@ static void check_combinations(bool landlock)
 	}
 }
 
-static void no_combination_of_needs_allows_more(void **state)
+TEST(no_combination_of_needs_allows_more)
 {
 #ifdef RD_SANITIZED
 	SKIP("sanitizers leave out seccomp");
@@ -241,7 +238,7 @@ static void no_combination_of_needs_allows_more(void **state)
 	check_combinations(has_landlock());
 }
 
-static void without_landlock_the_rest_holds_and_it_is_said(void **state)
+TEST(without_landlock_the_rest_holds_and_it_is_said)
 {
 #ifdef RD_SANITIZED
 	SKIP("sanitizers leave out seccomp");
@@ -260,7 +257,7 @@ static void have_groups(void)
 		_exit(1);
 }
 
-static void privileges_are_gone_and_it_is_said(void **state)
+TEST(privileges_are_gone_and_it_is_said)
 {
 	char wanted[40];
 
@@ -292,7 +289,7 @@ static void privileges_are_gone_and_it_is_said(void **state)
 }
 
 /* A change of the uid unsets it. */
-static void who_is_to_die_with_its_parent_still_does(void **state)
+TEST(who_is_to_die_with_its_parent_still_does)
 {
 	int ends[2], status;
 	char byte;
@@ -326,12 +323,5 @@ static void who_is_to_die_with_its_parent_still_does(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(no_combination_of_needs_allows_more),
-		TEST(without_landlock_the_rest_holds_and_it_is_said),
-		TEST(privileges_are_gone_and_it_is_said),
-		TEST(who_is_to_die_with_its_parent_still_does),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
+	return unit_run(begin, end);
 }

@@ -3,8 +3,6 @@
 #include "unit.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "analyse/counters/counters.h"
 #include "counter-table.h"
@@ -257,7 +255,7 @@ static void tell(const struct rd_meanings *meanings, const struct story *story)
 	free(text);
 }
 
-static void the_cause_of_each_story_is_named_first(void **state)
+TEST(the_cause_of_each_story_is_named_first)
 {
 	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
 
@@ -314,7 +312,7 @@ static const char *check_row(const struct rd_meaning *row, const struct scene *s
 }
 
 /* Of each row one counter, which increased by 1,000, and nothing else. */
-static void each_counter_that_is_explained_is_judged_or_says_why_not(void **state)
+TEST(each_counter_that_is_explained_is_judged_or_says_why_not)
 {
 	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
 	char name[128], driver[128];
@@ -343,14 +341,4 @@ static void each_counter_that_is_explained_is_judged_or_says_why_not(void **stat
 	}
 	assert_true(meanings.n > 400);
 	assert_int_equal(wrong, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_cause_of_each_story_is_named_first),
-		TEST(each_counter_that_is_explained_is_judged_or_says_why_not),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

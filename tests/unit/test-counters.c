@@ -3,15 +3,12 @@
 #include "tests/source-parts.h"
 #include "unit.h"
 
-#include <errno.h>
 #include <linux/dcbnl.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "collect/counters/counters.h"
 #include "fake-host.h"
@@ -153,7 +150,9 @@ static void nic(struct fake_host *host, const char *name)
 	}
 }
 
-static void what_a_file_says_is_a_number_or_unknown(void **state)
+#define READ_TEST(name) TEST_ON(name, struct read, read, { 0 }, read_deinit)
+
+READ_TEST(what_a_file_says_is_a_number_or_unknown)
 {
 	static const struct {
 		const char *name, *text;
@@ -171,7 +170,6 @@ static void what_a_file_says_is_a_number_or_unknown(void **state)
 		{ "RNR sent", "12\n", true, 12 },
 	};
 	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
-	_cleanup_(read_deinit) struct read read;
 	char path[256];
 
 	nic(&host, "mlx5_0");
@@ -180,9 +178,9 @@ static void what_a_file_says_is_a_number_or_unknown(void **state)
 		fake_host_text(&host, path, files[i].text);
 	}
 	fake_host_text(&host, IB "mlx5_0/ports/1/hw_counters/lifespan", "10\n");
-	read_init(&read, host.source);
+	read_init(read, host.source);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(files); i++) {
-		const struct rd_counter_value *value = value_of(&read, files[i].name);
+		const struct rd_counter_value *value = value_of(read, files[i].name);
 
 		assert_int_equal(value->known == RD_OK, files[i].known);
 		if (files[i].known)
@@ -191,10 +189,10 @@ static void what_a_file_says_is_a_number_or_unknown(void **state)
 			assert_int_equal(value->code, RD_COUNTER_NO_NUMBER);
 	}
 	/* How long values are kept is no counter. */
-	assert_int_equal(how_many(&read, "lifespan"), 0);
+	assert_int_equal(how_many(read, "lifespan"), 0);
 }
 
-static void one_refused_file_leaves_the_others(void **state)
+TEST(one_refused_file_leaves_the_others)
 {
 	static const struct {
 		int code;
@@ -219,55 +217,53 @@ static void one_refused_file_leaves_the_others(void **state)
 }
 
 /* A restricted function refuses every read, and the kernel logs each. */
-static void a_restricted_function_is_left_alone(void **state)
+READ_TEST(a_restricted_function_is_left_alone)
 {
 	struct refusing refusing;
 	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
-	_cleanup_(read_deinit) struct read read;
 
 	nic(&host, "mlx5_0");
 	nic(&host, "mlx5_1");
 	refusing_init(&refusing, host.source);
 	refusing.part = "mlx5_0/ports/1/counters/";
 	refusing.code = EINVAL;
-	read_init(&read, &refusing.source);
+	read_init(read, &refusing.source);
 	assert_int_equal(refusing.asked, 3);
-	assert_int_equal(read.set->n, 12);
+	assert_int_equal(read->set->n, 12);
 	for (size_t i = 0; i < 6; i++) {
-		assert_int_equal(read.sample.values[i].known, RD_ABSENT);
-		assert_int_equal(read.sample.values[i].code, EINVAL);
+		assert_int_equal(read->sample.values[i].known, RD_ABSENT);
+		assert_int_equal(read->sample.values[i].code, EINVAL);
 	}
 	for (size_t i = 6; i < 12; i++)
-		assert_int_equal(read.sample.values[i].known, RD_OK);
+		assert_int_equal(read->sample.values[i].known, RD_OK);
 	/* Not once more, however often it is looked. */
 	for (int i = 0; i < 5; i++)
-		assert_false(rd_counter_reader_sample(read.reader, &read.sample));
+		assert_false(rd_counter_reader_sample(read->reader, &read->sample));
 	assert_int_equal(refusing.asked, 3);
 }
 
-static void a_device_that_goes_away_is_noticed(void **state)
+READ_TEST(a_device_that_goes_away_is_noticed)
 {
 	struct refusing refusing;
 	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
-	_cleanup_(read_deinit) struct read read;
 
 	nic(&host, "mlx5_0");
 	nic(&host, "mlx5_1");
 	/* Files of sysfs are gone once their device is, also for who has them open; plain files are not: so by path. */
 	refusing_init(&refusing, host.source);
-	read_init(&read, &refusing.source);
-	assert_true(read.sample.states[0].there && read.sample.states[1].there);
-	assert_string_equal(read.sample.states[0].state, "ACTIVE");
+	read_init(read, &refusing.source);
+	assert_true(read->sample.states[0].there && read->sample.states[1].there);
+	assert_string_equal(read->sample.states[0].state, "ACTIVE");
 	fake_host_run(&host, "rm -r sys/class/infiniband/mlx5_0");
-	assert_true(rd_counter_reader_sample(read.reader, &read.sample));
-	assert_false(read.sample.states[0].there);
-	assert_int_equal(read.sample.values[0].known, RD_ABSENT);
-	assert_int_equal(read.sample.values[0].code, ENOENT);
-	assert_int_equal(read.sample.values[11].known, RD_OK);
+	assert_true(rd_counter_reader_sample(read->reader, &read->sample));
+	assert_false(read->sample.states[0].there);
+	assert_int_equal(read->sample.values[0].known, RD_ABSENT);
+	assert_int_equal(read->sample.values[0].code, ENOENT);
+	assert_int_equal(read->sample.values[11].known, RD_OK);
 }
 
 /* The sample that finds the list changed is the last that knows a device. */
-static void devices_come_and_go_while_they_are_read(void **state)
+TEST(devices_come_and_go_while_they_are_read)
 {
 	struct refusing refusing;
 	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
@@ -294,10 +290,9 @@ static void devices_come_and_go_while_they_are_read(void **state)
 }
 
 /* i40iw and others show one set of counters for the device and for its only port. */
-static void doubled_folders_are_counted_once(void **state)
+READ_TEST(doubled_folders_are_counted_once)
 {
 	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
-	_cleanup_(read_deinit) struct read read;
 
 	nic(&host, "i40iw0");
 	nic(&host, "efa_0");
@@ -308,20 +303,19 @@ static void doubled_folders_are_counted_once(void **state)
 	/* Others than those of the port: both are shown. */
 	fake_host_text(&host, IB "efa_0/hw_counters/cmds_err", "3\n");
 	fake_host_text(&host, IB "efa_0/ports/1/hw_counters/tx_bytes", "4\n");
-	read_init(&read, host.source);
-	assert_int_equal(how_many(&read, "ip4InOctets"), 1);
-	assert_int_equal(how_many(&read, "tcpRetransSegs"), 1);
-	assert_int_equal(how_many(&read, "cmds_err"), 1);
-	assert_int_equal(how_many(&read, "tx_bytes"), 1);
-	assert_int_equal(read.set->n_ports, 3);
+	read_init(read, host.source);
+	assert_int_equal(how_many(read, "ip4InOctets"), 1);
+	assert_int_equal(how_many(read, "tcpRetransSegs"), 1);
+	assert_int_equal(how_many(read, "cmds_err"), 1);
+	assert_int_equal(how_many(read, "tx_bytes"), 1);
+	assert_int_equal(read->set->n_ports, 3);
 }
 
-static void a_driver_s_statistics_are_joined_with_their_names(void **state)
+READ_TEST(a_driver_s_statistics_are_joined_with_their_names)
 {
 	char strings[3 * 32] = "";
 	uint64_t stats[3] = { 1, UINT64_MAX, 3 };
 	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
-	_cleanup_(read_deinit) struct read read;
 
 	nic(&host, "mlx5_0");
 	fake_host_text(&host, IB "mlx5_0/parent", "eth7\n");
@@ -335,19 +329,19 @@ static void a_driver_s_statistics_are_joined_with_their_names(void **state)
 	memset(strings + 64, 'x', 32); /* as long as it gets, without an end */
 	fake_host_write(&host, "/ethtool/eth7/strings", strings, sizeof(strings));
 	fake_host_write(&host, "/ethtool/eth7/stats", stats, sizeof(stats));
-	read_init(&read, host.source);
-	assert_true(value_of(&read, "rx_prio0_pause")->v == 1);
-	assert_true(value_of(&read, "rx_discards_phy")->v == UINT64_MAX);
-	assert_true(value_of(&read, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")->v == 3);
-	assert_true(value_of(&read, "rx_dropped")->v == 8);
-	assert_true(value_of(&read, "carrier_changes")->v == 5);
-	assert_true(value_of(&read, "carrier_down_count")->v == 3);
-	assert_true(value_of(&read, "carrier_up_count")->v == 2);
+	read_init(read, host.source);
+	assert_true(value_of(read, "rx_prio0_pause")->v == 1);
+	assert_true(value_of(read, "rx_discards_phy")->v == UINT64_MAX);
+	assert_true(value_of(read, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")->v == 3);
+	assert_true(value_of(read, "rx_dropped")->v == 8);
+	assert_true(value_of(read, "carrier_changes")->v == 5);
+	assert_true(value_of(read, "carrier_down_count")->v == 3);
+	assert_true(value_of(read, "carrier_up_count")->v == 2);
 	/* With another number of queues the third is no longer what it was. */
 	fake_host_write(&host, "/ethtool/eth7/stats", stats, 2 * sizeof(stats[0]));
-	assert_true(rd_counter_reader_sample(read.reader, &read.sample));
-	assert_int_equal(value_of(&read, "rx_prio0_pause")->known, RD_ABSENT);
-	assert_int_equal(value_of(&read, "rx_prio0_pause")->code, ESTALE);
+	assert_true(rd_counter_reader_sample(read->reader, &read->sample));
+	assert_int_equal(value_of(read, "rx_prio0_pause")->known, RD_ABSENT);
+	assert_int_equal(value_of(read, "rx_prio0_pause")->code, ESTALE);
 }
 
 /* One entry of a list of RDMA counters. */
@@ -377,7 +371,7 @@ static struct nlmsghdr *begin_stats(struct fake_netlink *fake, uint32_t command,
 	return message;
 }
 
-static void rdma_counters_come_by_netlink_in_one_request(void **state)
+READ_TEST(rdma_counters_come_by_netlink_in_one_request)
 {
 	int get = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET);
 	struct fake_netlink fake;
@@ -385,7 +379,6 @@ static void rdma_counters_come_by_netlink_in_one_request(void **state)
 	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	struct nlmsghdr *message;
 	struct nlattr *list, *table, *entry;
-	_cleanup_(read_deinit) struct read read;
 
 	nic(&host, "mlx5_0");
 	fake_host_text(&host, IB "mlx5_0/ports/1/hw_counters/out_of_buffer", "99\n");
@@ -422,25 +415,25 @@ static void rdma_counters_come_by_netlink_in_one_request(void **state)
 	mnl_attr_nest_end(message, list);
 	fake_message_end(answer, message);
 
-	read_init(&read, &fake.source);
+	read_init(read, &fake.source);
 	/* Not the file's. */
-	assert_int_equal(how_many(&read, "out_of_buffer"), 1);
-	assert_true(value_of(&read, "out_of_buffer")->v == 17);
-	assert_true(value_of(&read, "rdma_tx_bytes")->v == 18);
-	assert_int_equal(value_of(&read, "cc_rx_ce_pkts")->known, RD_ABSENT);
-	assert_int_equal(value_of(&read, "cc_rx_ce_pkts")->code, RD_COUNTER_OFF);
-	assert_true(value_of(&read, "packet_seq_err")->v == 21);
-	for (size_t i = 0; i < read.set->n; i++)
-		if (strcmp(read.set->counters[i].name, "packet_seq_err") == 0) {
-			assert_int_equal(read.set->counters[i].group, RD_GROUP_QP);
-			assert_int_equal(read.set->counters[i].counter, 9);
+	assert_int_equal(how_many(read, "out_of_buffer"), 1);
+	assert_true(value_of(read, "out_of_buffer")->v == 17);
+	assert_true(value_of(read, "rdma_tx_bytes")->v == 18);
+	assert_int_equal(value_of(read, "cc_rx_ce_pkts")->known, RD_ABSENT);
+	assert_int_equal(value_of(read, "cc_rx_ce_pkts")->code, RD_COUNTER_OFF);
+	assert_true(value_of(read, "packet_seq_err")->v == 21);
+	for (size_t i = 0; i < read->set->n; i++)
+		if (strcmp(read->set->counters[i].name, "packet_seq_err") == 0) {
+			assert_int_equal(read->set->counters[i].group, RD_GROUP_QP);
+			assert_int_equal(read->set->counters[i].counter, 9);
 		}
-	for (size_t i = 0; i < read.set->n; i++)
-		if (strcmp(read.set->counters[i].name, "rdma_tx_bytes") == 0)
-			assert_int_equal(read.set->counters[i].group, RD_GROUP_OPTIONAL);
+	for (size_t i = 0; i < read->set->n; i++)
+		if (strcmp(read->set->counters[i].name, "rdma_tx_bytes") == 0)
+			assert_int_equal(read->set->counters[i].group, RD_GROUP_OPTIONAL);
 }
 
-static void standard_statistics_have_the_names_of_ethtool(void **state)
+READ_TEST(standard_statistics_have_the_names_of_ethtool)
 {
 	struct fake_netlink fake;
 	struct fake_answer *answer;
@@ -451,7 +444,6 @@ static void standard_statistics_have_the_names_of_ethtool(void **state)
 	struct genlmsghdr genl = { 0 };
 	struct nlattr *group, *stats;
 	uint64_t lanes[3] = { 30, 10, 20 };
-	_cleanup_(read_deinit) struct read read;
 
 	nic(&host, "mlx5_0");
 	fake_host_text(&host, IB "mlx5_0/parent", "eth7\n");
@@ -481,15 +473,15 @@ static void standard_statistics_have_the_names_of_ethtool(void **state)
 	mnl_attr_nest_end(message, stats);
 	fake_message_end(answer, message);
 
-	read_init(&read, &fake.source);
-	assert_true(value_of(&read, "pfc-requests-prio3")->v == 77);
-	assert_true(value_of(&read, "pfc-indications-prio3")->v == 78);
-	assert_true(value_of(&read, "eth-mac-FrameCheckSequenceErrors")->v == 5);
-	assert_true(value_of(&read, "fec-corrected_bits")->v == 30);
-	assert_true(value_of(&read, "fec-corrected_bits-lane1")->v == 20);
+	read_init(read, &fake.source);
+	assert_true(value_of(read, "pfc-requests-prio3")->v == 77);
+	assert_true(value_of(read, "pfc-indications-prio3")->v == 78);
+	assert_true(value_of(read, "eth-mac-FrameCheckSequenceErrors")->v == 5);
+	assert_true(value_of(read, "fec-corrected_bits")->v == 30);
+	assert_true(value_of(read, "fec-corrected_bits-lane1")->v == 20);
 }
 
-static void a_saved_sample_is_read_with_suspicion(void **state)
+TEST(a_saved_sample_is_read_with_suspicion)
 {
 	static const char *const bad[] = {
 		"",
@@ -530,22 +522,4 @@ static void a_saved_sample_is_read_with_suspicion(void **state)
 	assert_true(sample.realtime_ns == 1767323045500000000u);
 	rd_counter_sample_deinit(&sample);
 	rd_counter_set_deinit(&set);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_a_file_says_is_a_number_or_unknown),
-		TEST(one_refused_file_leaves_the_others),
-		TEST(a_restricted_function_is_left_alone),
-		TEST(a_device_that_goes_away_is_noticed),
-		TEST(devices_come_and_go_while_they_are_read),
-		TEST(doubled_folders_are_counted_once),
-		TEST(a_driver_s_statistics_are_joined_with_their_names),
-		TEST(rdma_counters_come_by_netlink_in_one_request),
-		TEST(standard_statistics_have_the_names_of_ethtool),
-		TEST(a_saved_sample_is_read_with_suspicion),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

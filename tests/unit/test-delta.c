@@ -2,9 +2,6 @@
 /* Deltas: for any pair of samples and any manner of overflow, right or unknown, and never more than happened. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/counters/counters.h"
 
 /* A counter of the real world, and what it shows. */
@@ -65,7 +62,7 @@ static void check(const struct rd_delta *delta, uint64_t truth, const char *what
 }
 
 /* Whatever happens between the samples, within what `most` allows. */
-static void deltas_are_right_or_unknown(void **state)
+TEST(deltas_are_right_or_unknown)
 {
 	static const enum rd_overflow overflows[] = { RD_SATURATES, RD_WRAPS, RD_64BIT };
 	static const unsigned widths[] = { 4, 8, 16, 32, 48, 64 };
@@ -100,7 +97,7 @@ static void deltas_are_right_or_unknown(void **state)
 	}
 }
 
-static void unknown_width_is_never_invented(void **state)
+TEST(unknown_width_is_never_invented)
 {
 	struct rd_delta delta;
 
@@ -116,7 +113,7 @@ static void unknown_width_is_never_invented(void **state)
 	assert_int_equal(delta.kind, RD_DELTA_UNKNOWN);
 }
 
-static void a_saturated_counter_says_at_least(void **state)
+TEST(a_saturated_counter_says_at_least)
 {
 	struct rd_delta delta = rd_delta_of(RD_SATURATES, 8, 250, 255, UINT64_MAX);
 
@@ -131,7 +128,7 @@ static void a_saturated_counter_says_at_least(void **state)
 	assert_int_equal(delta.v, 3);
 }
 
-static void a_wrapped_counter_goes_on(void **state)
+TEST(a_wrapped_counter_goes_on)
 {
 	struct rd_delta delta = rd_delta_of(RD_WRAPS, 32, 0xfffffff0u, 16, 1000000);
 
@@ -193,7 +190,7 @@ static struct rd_delta scene_delta(struct scene *scene)
 
 /* A counter of 16 bits can have gone round in an hour, unless so few packets bound it; work requests that are flushed need no
  * packets. */
-static void packets_bound_what_is_counted_of_packets(void **state)
+TEST(packets_bound_what_is_counted_of_packets)
 {
 	static const struct rd_meaning sent = { .topic = RD_TOPIC_PACKETS_SENT },
 				       got = { .topic = RD_TOPIC_PACKETS_GOT };
@@ -230,7 +227,7 @@ static void packets_bound_what_is_counted_of_packets(void **state)
 		rd_counter_sample_deinit(&samples[s]);
 }
 
-static void what_became_of_a_device_is_told_apart(void **state)
+TEST(what_became_of_a_device_is_told_apart)
 {
 	struct scene scene;
 	struct rd_delta delta;
@@ -271,18 +268,4 @@ static void what_became_of_a_device_is_told_apart(void **state)
 	delta = scene_delta(&scene);
 	assert_int_equal(delta.note, RD_NOTE_NEW);
 	assert_int_equal(delta.kind, RD_DELTA_UNKNOWN);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(deltas_are_right_or_unknown),
-		TEST(unknown_width_is_never_invented),
-		TEST(a_saturated_counter_says_at_least),
-		TEST(a_wrapped_counter_goes_on),
-		TEST(packets_bound_what_is_counted_of_packets),
-		TEST(what_became_of_a_device_is_told_apart),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,10 +5,6 @@
 #include "fake-host.h"
 #include "trace/select/elfmod.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 struct object {
 	struct fake_host host;
 	struct rd_bytes bytes;
@@ -99,33 +95,31 @@ static const char source_c[] = "extern int outside(int);\n"
 #define X86 "clang --target=x86_64-linux-gnu -c -o o f.s 2>/dev/null"
 #define ARM64 "clang --target=aarch64-linux-gnu -c -o o f.s 2>/dev/null"
 
-static void every_direct_call_is_found_with_relocation_or_without(void **state)
-{
-	_cleanup_(object_deinit) struct object o;
+#define OBJECT_TEST(name) TEST_ON(name, struct object, o, { 0 }, object_deinit)
 
-	object_build(&o, "/f.c", source_c, CC);
-	assert_true(calls(&o.elf, "near_call", "leaf"));
-	assert_true(calls(&o.elf, "tail_call", "leaf"));
-	assert_true(calls(&o.elf, "across_sections", "far_leaf"));
-	assert_true(calls(&o.elf, "to_outside", "outside"));
-	assert_true(calls(&o.elf, "takes_address", "later"));
-	assert_true(refers(&o.elf, "takes_address", "handler", RD_ELF_ADDRESS));
-	assert_false(calls(&o.elf, "takes_address", "handler"));
-	for (size_t i = 0; i < o.elf.n_refs; i++)
-		assert_string_not_equal(o.elf.funcs[o.elf.refs[i].from].name, "alone");
+OBJECT_TEST(every_direct_call_is_found_with_relocation_or_without)
+{
+	object_build(o, "/f.c", source_c, CC);
+	assert_true(calls(&o->elf, "near_call", "leaf"));
+	assert_true(calls(&o->elf, "tail_call", "leaf"));
+	assert_true(calls(&o->elf, "across_sections", "far_leaf"));
+	assert_true(calls(&o->elf, "to_outside", "outside"));
+	assert_true(calls(&o->elf, "takes_address", "later"));
+	assert_true(refers(&o->elf, "takes_address", "handler", RD_ELF_ADDRESS));
+	assert_false(calls(&o->elf, "takes_address", "handler"));
+	for (size_t i = 0; i < o->elf.n_refs; i++)
+		assert_string_not_equal(o->elf.funcs[o->elf.refs[i].from].name, "alone");
 }
 
-static void code_that_is_freed_after_loading_is_left_out(void **state)
+OBJECT_TEST(code_that_is_freed_after_loading_is_left_out)
 {
-	_cleanup_(object_deinit) struct object o;
-
-	object_build(&o, "/f.c", source_c, CC);
-	assert_int_equal(func(&o.elf, "at_start"), RD_ELF_NONE);
-	assert_int_not_equal(func(&o.elf, "leaf"), RD_ELF_NONE);
-	assert_true(o.elf.funcs[func(&o.elf, "to_outside")].global);
-	assert_false(o.elf.funcs[func(&o.elf, "leaf")].global);
-	for (size_t i = 0; i < o.elf.n_funcs; i++)
-		assert_true(o.elf.funcs[i].traced);
+	object_build(o, "/f.c", source_c, CC);
+	assert_int_equal(func(&o->elf, "at_start"), RD_ELF_NONE);
+	assert_int_not_equal(func(&o->elf, "leaf"), RD_ELF_NONE);
+	assert_true(o->elf.funcs[func(&o->elf, "to_outside")].global);
+	assert_false(o->elf.funcs[func(&o->elf, "leaf")].global);
+	for (size_t i = 0; i < o->elf.n_funcs; i++)
+		assert_true(o->elf.funcs[i].traced);
 }
 
 /* As gcc 14 and later write it: a list of places for each function, linked to its section. */
@@ -136,17 +130,15 @@ static const char places_asm[] =
 	".section __mcount_loc,\"awo\",@progbits,.text.two\n.quad two\n"
 	".section .text.none,\"ax\"\n.type none, @function\nnone: ret\n.size none, .-none\n";
 
-static void places_for_ftrace_are_read_from_every_section_that_lists_them(void **state)
+OBJECT_TEST(places_for_ftrace_are_read_from_every_section_that_lists_them)
 {
-	_cleanup_(object_deinit) struct object o;
-
-	object_build(&o, "/f.s", places_asm, X86);
-	assert_true(o.elf.funcs[func(&o.elf, "one")].traced);
-	assert_true(o.elf.funcs[func(&o.elf, "two")].traced);
-	assert_false(o.elf.funcs[func(&o.elf, "none")].traced);
+	object_build(o, "/f.s", places_asm, X86);
+	assert_true(o->elf.funcs[func(&o->elf, "one")].traced);
+	assert_true(o->elf.funcs[func(&o->elf, "two")].traced);
+	assert_false(o->elf.funcs[func(&o->elf, "none")].traced);
 }
 
-static void code_whose_symbol_was_removed_is_counted(void **state)
+TEST(code_whose_symbol_was_removed_is_counted)
 {
 	struct object o;
 
@@ -160,15 +152,14 @@ static void code_whose_symbol_was_removed_is_counted(void **state)
 	object_deinit(&o);
 }
 
-static void tables_of_functions_are_read_by_offset(void **state)
+OBJECT_TEST(tables_of_functions_are_read_by_offset)
 {
 	const struct rd_elf_sym *table = NULL, *other = NULL, *plain = NULL;
-	_cleanup_(object_deinit) struct object o;
 	size_t first;
 
-	object_build(&o, "/f.c", source_c, CC);
-	for (size_t i = 0; i < o.elf.n_objects; i++) {
-		const struct rd_elf_sym *s = &o.elf.objects[i];
+	object_build(o, "/f.c", source_c, CC);
+	for (size_t i = 0; i < o->elf.n_objects; i++) {
+		const struct rd_elf_sym *s = &o->elf.objects[i];
 
 		table = strcmp(s->name, "table") ? table : s;
 		other = strcmp(s->name, "other") ? other : s;
@@ -176,14 +167,14 @@ static void tables_of_functions_are_read_by_offset(void **state)
 	}
 	assert_non_null(table);
 	assert_int_equal(table->size, 24);
-	assert_int_equal(rd_elf_object_ptrs(&o.elf, table, &first), 2);
-	assert_string_equal(o.elf.ptrs[first].extern_name, "owner");
-	assert_int_equal(o.elf.ptrs[first + 1].offset - table->offset, 16);
-	assert_int_equal(o.elf.ptrs[first + 1].to, func(&o.elf, "near_call"));
-	assert_int_equal(rd_elf_object_ptrs(&o.elf, other, &first), 2);
-	assert_int_equal(o.elf.ptrs[first].to, func(&o.elf, "tail_call"));
-	assert_string_equal(o.elf.ptrs[first + 1].extern_name, "outside");
-	assert_int_equal(rd_elf_object_ptrs(&o.elf, plain, &first), 0);
+	assert_int_equal(rd_elf_object_ptrs(&o->elf, table, &first), 2);
+	assert_string_equal(o->elf.ptrs[first].extern_name, "owner");
+	assert_int_equal(o->elf.ptrs[first + 1].offset - table->offset, 16);
+	assert_int_equal(o->elf.ptrs[first + 1].to, func(&o->elf, "near_call"));
+	assert_int_equal(rd_elf_object_ptrs(&o->elf, other, &first), 2);
+	assert_int_equal(o->elf.ptrs[first].to, func(&o->elf, "tail_call"));
+	assert_string_equal(o->elf.ptrs[first + 1].extern_name, "outside");
+	assert_int_equal(rd_elf_object_ptrs(&o->elf, plain, &first), 0);
 }
 
 /* x86 by hand: calls to neighbours, a conditional tail call, a short one, bytes that only look like a call, a call into
@@ -204,20 +195,18 @@ static const char x86_asm[] =
 	".size padded.cold, .-padded.cold\n"
 	".text\n.type far, @function\nfar: ret\n.size far, .-far\n";
 
-static void calls_of_x86_are_told_from_bytes_that_look_like_one(void **state)
+OBJECT_TEST(calls_of_x86_are_told_from_bytes_that_look_like_one)
 {
-	_cleanup_(object_deinit) struct object o;
-
-	object_build(&o, "/f.s", x86_asm, X86);
-	assert_true(calls(&o.elf, "near", "leaf"));
-	assert_true(calls(&o.elf, "jcc", "leaf"));
-	assert_true(calls(&o.elf, "short_tail", "leaf"));
-	assert_false(calls(&o.elf, "middle", "leaf"));
-	assert_false(calls(&o.elf, "self", "self"));
-	assert_int_equal(func(&o.elf, "__pfx_padded"), RD_ELF_NONE);
-	assert_true(calls(&o.elf, "padded", "leaf"));
-	assert_true(calls(&o.elf, "padded", "padded.cold"));
-	assert_true(calls(&o.elf, "padded.cold", "far"));
+	object_build(o, "/f.s", x86_asm, X86);
+	assert_true(calls(&o->elf, "near", "leaf"));
+	assert_true(calls(&o->elf, "jcc", "leaf"));
+	assert_true(calls(&o->elf, "short_tail", "leaf"));
+	assert_false(calls(&o->elf, "middle", "leaf"));
+	assert_false(calls(&o->elf, "self", "self"));
+	assert_int_equal(func(&o->elf, "__pfx_padded"), RD_ELF_NONE);
+	assert_true(calls(&o->elf, "padded", "leaf"));
+	assert_true(calls(&o->elf, "padded", "padded.cold"));
+	assert_true(calls(&o->elf, "padded.cold", "far"));
 }
 
 static const char arm64_asm[] = ".text\n"
@@ -232,23 +221,22 @@ static const char arm64_asm[] = ".text\n"
 				".size takes, .-takes\n"
 				".data\n.type table, %object\n.size table, 16\ntable: .xword near, tail\n";
 
-static void arm64_calls_are_found_with_relocation_or_without(void **state)
+OBJECT_TEST(arm64_calls_are_found_with_relocation_or_without)
 {
-	_cleanup_(object_deinit) struct object o;
 	size_t first;
 
-	object_build(&o, "/f.s", arm64_asm, ARM64);
-	assert_int_equal(o.elf.machine, EM_AARCH64);
-	assert_true(calls(&o.elf, "near", "leaf"));
-	assert_true(calls(&o.elf, "tail", "leaf"));
-	assert_true(calls(&o.elf, "cond", "leaf"));
-	assert_true(calls(&o.elf, "by_reloc", "shared"));
-	assert_true(calls(&o.elf, "by_reloc", "outside"));
-	assert_true(calls(&o.elf, "by_reloc", "outside_tail"));
-	assert_true(refers(&o.elf, "takes", "leaf", RD_ELF_ADDRESS));
-	assert_int_equal(o.elf.n_objects, 1);
-	assert_int_equal(rd_elf_object_ptrs(&o.elf, &o.elf.objects[0], &first), 2);
-	assert_int_equal(o.elf.ptrs[first].to, func(&o.elf, "near"));
+	object_build(o, "/f.s", arm64_asm, ARM64);
+	assert_int_equal(o->elf.machine, EM_AARCH64);
+	assert_true(calls(&o->elf, "near", "leaf"));
+	assert_true(calls(&o->elf, "tail", "leaf"));
+	assert_true(calls(&o->elf, "cond", "leaf"));
+	assert_true(calls(&o->elf, "by_reloc", "shared"));
+	assert_true(calls(&o->elf, "by_reloc", "outside"));
+	assert_true(calls(&o->elf, "by_reloc", "outside_tail"));
+	assert_true(refers(&o->elf, "takes", "leaf", RD_ELF_ADDRESS));
+	assert_int_equal(o->elf.n_objects, 1);
+	assert_int_equal(rd_elf_object_ptrs(&o->elf, &o->elf.objects[0], &first), 2);
+	assert_int_equal(o->elf.ptrs[first].to, func(&o->elf, "near"));
 }
 
 /* Whether the function has exactly these errnos as constants; ends with 0. */
@@ -318,15 +306,13 @@ static void assert_compiled_errnos(const struct rd_elf *elf)
 	ASSERT_ERRNOS(elf, "passes", 0);
 }
 
-static void errnos_are_found_in_what_the_compiler_makes_of_conditions(void **state)
+OBJECT_TEST(errnos_are_found_in_what_the_compiler_makes_of_conditions)
 {
-	_cleanup_(object_deinit) struct object o;
-
-	object_build(&o, "/f.c", errnos_c, CC);
-	assert_compiled_errnos(&o.elf);
+	object_build(o, "/f.c", errnos_c, CC);
+	assert_compiled_errnos(&o->elf);
 }
 
-static void errnos_are_found_for_each_machine_and_level_of_optimisation(void **state)
+TEST(errnos_are_found_for_each_machine_and_level_of_optimisation)
 {
 	static const char *const targets[] = { "x86_64-linux-gnu", "aarch64-linux-gnu" };
 	static const char *const levels[] = { "-O2", "-Os", "-O3" };
@@ -368,23 +354,21 @@ static const char errnos_x86[] =
 	".size relocated, .-relocated\n"
 	".type behind, @function\nbehind: ret\n.size behind, .-behind\n";
 
-static void errnos_of_x86_stand_in_each_form_of_an_instruction(void **state)
+OBJECT_TEST(errnos_of_x86_stand_in_each_form_of_an_instruction)
 {
-	_cleanup_(object_deinit) struct object o;
-
-	object_build(&o, "/f.s", errnos_x86, X86);
-	ASSERT_ERRNOS(&o.elf, "wide", 22, 0);
-	ASSERT_ERRNOS(&o.elf, "wider", 5, 0);
-	ASSERT_ERRNOS(&o.elf, "high", 16, 0);
-	ASSERT_ERRNOS(&o.elf, "stored", 12, 0);
-	ASSERT_ERRNOS(&o.elf, "masked", 11, 0);
-	ASSERT_ERRNOS(&o.elf, "by_lea", 14, 0);
-	ASSERT_ERRNOS(&o.elf, "by_sib", 28, 0);
-	ASSERT_ERRNOS(&o.elf, "pushed", 19, 0);
-	ASSERT_ERRNOS(&o.elf, "bounds", 191, 63, 64, 0);
-	ASSERT_ERRNOS(&o.elf, "none", 0);
-	ASSERT_ERRNOS(&o.elf, "relocated", 0);
-	ASSERT_ERRNOS(&o.elf, "behind", 0);
+	object_build(o, "/f.s", errnos_x86, X86);
+	ASSERT_ERRNOS(&o->elf, "wide", 22, 0);
+	ASSERT_ERRNOS(&o->elf, "wider", 5, 0);
+	ASSERT_ERRNOS(&o->elf, "high", 16, 0);
+	ASSERT_ERRNOS(&o->elf, "stored", 12, 0);
+	ASSERT_ERRNOS(&o->elf, "masked", 11, 0);
+	ASSERT_ERRNOS(&o->elf, "by_lea", 14, 0);
+	ASSERT_ERRNOS(&o->elf, "by_sib", 28, 0);
+	ASSERT_ERRNOS(&o->elf, "pushed", 19, 0);
+	ASSERT_ERRNOS(&o->elf, "bounds", 191, 63, 64, 0);
+	ASSERT_ERRNOS(&o->elf, "none", 0);
+	ASSERT_ERRNOS(&o->elf, "relocated", 0);
+	ASSERT_ERRNOS(&o->elf, "behind", 0);
 }
 
 static const char errnos_arm64[] =
@@ -403,24 +387,22 @@ static const char errnos_arm64[] =
 	".type direct, %function\ndirect: bl outside\nb outside\n.size direct, .-direct\n"
 	".type indirect, %function\nindirect: blr x17\nret\n.size indirect, .-indirect\n";
 
-static void errnos_of_arm64_are_moved_inverted_and_masked(void **state)
+OBJECT_TEST(errnos_of_arm64_are_moved_inverted_and_masked)
 {
-	_cleanup_(object_deinit) struct object o;
-
-	object_build(&o, "/f.s", errnos_arm64, ARM64);
-	ASSERT_ERRNOS(&o.elf, "narrow", 22, 0);
-	ASSERT_ERRNOS(&o.elf, "wide", 12, 0);
-	ASSERT_ERRNOS(&o.elf, "bounds", 191, 64, 0);
-	ASSERT_ERRNOS(&o.elf, "none", 0);
-	ASSERT_ERRNOS(&o.elf, "inverted", 12, 0);
-	ASSERT_ERRNOS(&o.elf, "negated", 22, 0);
-	ASSERT_ERRNOS(&o.elf, "minus", 1, 0);
-	ASSERT_ERRNOS(&o.elf, "masked", 16, 0);
-	ASSERT_ERRNOS(&o.elf, "hole", 17, 0);
-	ASSERT_ERRNOS(&o.elf, "aligned", 0);
-	assert_false(o.elf.funcs[func(&o.elf, "direct")].indirect);
-	assert_true(o.elf.funcs[func(&o.elf, "indirect")].indirect);
-	assert_false(o.elf.funcs[func(&o.elf, "none")].indirect);
+	object_build(o, "/f.s", errnos_arm64, ARM64);
+	ASSERT_ERRNOS(&o->elf, "narrow", 22, 0);
+	ASSERT_ERRNOS(&o->elf, "wide", 12, 0);
+	ASSERT_ERRNOS(&o->elf, "bounds", 191, 64, 0);
+	ASSERT_ERRNOS(&o->elf, "none", 0);
+	ASSERT_ERRNOS(&o->elf, "inverted", 12, 0);
+	ASSERT_ERRNOS(&o->elf, "negated", 22, 0);
+	ASSERT_ERRNOS(&o->elf, "minus", 1, 0);
+	ASSERT_ERRNOS(&o->elf, "masked", 16, 0);
+	ASSERT_ERRNOS(&o->elf, "hole", 17, 0);
+	ASSERT_ERRNOS(&o->elf, "aligned", 0);
+	assert_false(o->elf.funcs[func(&o->elf, "direct")].indirect);
+	assert_true(o->elf.funcs[func(&o->elf, "indirect")].indirect);
+	assert_false(o->elf.funcs[func(&o->elf, "none")].indirect);
 }
 
 static const char pointers_x86[] =
@@ -434,28 +416,26 @@ static const char pointers_x86[] =
 	".type leave, @function\nleave: jmp __x86_return_thunk\n.size leave, .-leave\n"
 	".type direct, @function\ndirect: call outside; jmp low\n.size direct, .-direct\n";
 
-static void calls_through_pointers_are_noticed_with_retpolines_or_without(void **state)
+OBJECT_TEST(calls_through_pointers_are_noticed_with_retpolines_or_without)
 {
 	static const struct {
 		const char *name;
 		bool indirect;
 	} cases[] = { { "low", true },	 { "high", true },   { "thunk", true },	 { "tail", true },
 		      { "array", true }, { "leave", false }, { "direct", false } };
-	_cleanup_(object_deinit) struct object o;
 
-	object_build(&o, "/f.s", pointers_x86, X86);
+	object_build(o, "/f.s", pointers_x86, X86);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
-		if (o.elf.funcs[func(&o.elf, cases[i].name)].indirect != cases[i].indirect)
+		if (o->elf.funcs[func(&o->elf, cases[i].name)].indirect != cases[i].indirect)
 			fail_msg("%s", cases[i].name);
 }
 
-static void a_build_id_is_read_from_the_file_and_from_the_note_alone(void **state)
+OBJECT_TEST(a_build_id_is_read_from_the_file_and_from_the_note_alone)
 {
 	static const uint8_t notes[] = { 4, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0,   0,	 'a', 'b', 'c', 0, 1, 2, 3, 0, 4, 0,
 					 0, 0, 5, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0,   9,	8, 7, 6, 5, 0, 0, 0 };
 	const uint8_t *id;
 	size_t size = 0;
-	_cleanup_(object_deinit) struct object o;
 
 	id = rd_elf_note_build_id(notes, sizeof(notes), &size);
 	assert_non_null(id);
@@ -466,8 +446,8 @@ static void a_build_id_is_read_from_the_file_and_from_the_note_alone(void **stat
 	for (size_t n = 0; n < sizeof(notes) - 3; n++)
 		assert_null(rd_elf_note_build_id(notes, n, &size));
 
-	object_build(&o, "/f.c", source_c, "cc -O2 -nostdlib -r -Wl,--build-id=sha1 -o o f.c 2>/dev/null");
-	assert_non_null(rd_elf_build_id(&o.elf, &size));
+	object_build(o, "/f.c", source_c, "cc -O2 -nostdlib -r -Wl,--build-id=sha1 -o o f.c 2>/dev/null");
+	assert_non_null(rd_elf_build_id(&o->elf, &size));
 	assert_int_equal(size, 20);
 }
 
@@ -490,28 +470,27 @@ static void try_bytes(const uint8_t *data, size_t size)
 	}
 }
 
-static void damaged_files_are_refused_or_read_without_harm(void **state)
+OBJECT_TEST(damaged_files_are_refused_or_read_without_harm)
 {
 	static const uint8_t values[] = { 0x00, 0x7f, 0x80, 0xff };
-	_cleanup_(object_deinit) struct object o;
 	uint64_t shoff;
 
-	object_build(&o, "/f.c", source_c, CC);
-	for (size_t n = 0; n < o.bytes.size; n += n < 128 ? 1 : 37)
-		try_bytes(o.bytes.data, n);
+	object_build(o, "/f.c", source_c, CC);
+	for (size_t n = 0; n < o->bytes.size; n += n < 128 ? 1 : 37)
+		try_bytes(o->bytes.data, n);
 	/* The header and the section table decide where everything lies; the rest is sampled. */
-	shoff = ((const Elf64_Ehdr *)o.bytes.data)->e_shoff;
-	for (size_t at = 0; at < o.bytes.size; at += at < 64 || at >= shoff ? 1 : 5)
+	shoff = ((const Elf64_Ehdr *)o->bytes.data)->e_shoff;
+	for (size_t at = 0; at < o->bytes.size; at += at < 64 || at >= shoff ? 1 : 5)
 		for (size_t v = 0; v < RD_ARRAY_SIZE(values); v++) {
-			uint8_t old = o.bytes.data[at];
+			uint8_t old = o->bytes.data[at];
 
-			o.bytes.data[at] = values[v];
-			try_bytes(o.bytes.data, o.bytes.size);
-			o.bytes.data[at] = old;
+			o->bytes.data[at] = values[v];
+			try_bytes(o->bytes.data, o->bytes.size);
+			o->bytes.data[at] = old;
 		}
 }
 
-static void files_of_other_kinds_are_refused(void **state)
+TEST(files_of_other_kinds_are_refused)
 {
 	static const char text[] = "#!/bin/sh\necho this is no module, and long enough to hold an ELF header\n";
 	struct rd_err err = { 0 };
@@ -527,27 +506,4 @@ static void files_of_other_kinds_are_refused(void **state)
 	eh.e_type = ET_REL;
 	assert_int_equal(rd_elf_init(&elf, &eh, sizeof(eh), &err), -EBADMSG);
 	assert_string_not_equal(err.message, "");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(every_direct_call_is_found_with_relocation_or_without),
-		TEST(code_that_is_freed_after_loading_is_left_out),
-		TEST(places_for_ftrace_are_read_from_every_section_that_lists_them),
-		TEST(code_whose_symbol_was_removed_is_counted),
-		TEST(tables_of_functions_are_read_by_offset),
-		TEST(calls_of_x86_are_told_from_bytes_that_look_like_one),
-		TEST(arm64_calls_are_found_with_relocation_or_without),
-		TEST(errnos_are_found_in_what_the_compiler_makes_of_conditions),
-		TEST(errnos_are_found_for_each_machine_and_level_of_optimisation),
-		TEST(errnos_of_x86_stand_in_each_form_of_an_instruction),
-		TEST(errnos_of_arm64_are_moved_inverted_and_masked),
-		TEST(calls_through_pointers_are_noticed_with_retpolines_or_without),
-		TEST(a_build_id_is_read_from_the_file_and_from_the_note_alone),
-		TEST(damaged_files_are_refused_or_read_without_harm),
-		TEST(files_of_other_kinds_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,6 @@
 /* Which RDMA device a finding is about, and which findings are hidden when only some devices are shown. */
 #include "unit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/text.h"
 #include "diagnose/findings/findings.h"
 #include "nicmap-host.h"
@@ -55,7 +51,7 @@ static void make(struct rd_host *host)
 	host->pcis[function].pf = host->ibdevs[SECOND].pci;
 }
 
-static void a_subject_is_of_the_device_it_names_alone(void **state)
+TEST(a_subject_is_of_the_device_it_names_alone)
 {
 	static const struct {
 		const char *subject;
@@ -110,7 +106,7 @@ static void a_subject_is_of_the_device_it_names_alone(void **state)
 }
 
 /* As a crafted bundle may have it. */
-static void functions_that_name_each_other_as_physical_do_not_loop(void **state)
+TEST(functions_that_name_each_other_as_physical_do_not_loop)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	int a, b;
@@ -169,7 +165,7 @@ static const char *of(const char *devices)
 	return text;
 }
 
-static void findings_about_other_devices_are_hidden(void **state)
+TEST(findings_about_other_devices_are_hidden)
 {
 	assert_string_equal(of("mlx5_1"), "host mlx5_1/1 bond0 eth1");
 	assert_string_equal(of("mlx5_10"), "host mlx5_10/1 bond0 eth1");
@@ -186,7 +182,7 @@ static void findings_about_other_devices_are_hidden(void **state)
 			    "host mlx5_0/1 mlx5_1/1 mlx5_10/1 mlx5_4 bond0 eth1 0000:0f:00.0 0000:40:00.0 mlx5_2");
 }
 
-static void what_caused_the_findings_of_a_device_stays(void **state)
+TEST(what_caused_the_findings_of_a_device_stays)
 {
 	struct rd_findings findings = { 0 };
 	size_t n;
@@ -207,7 +203,7 @@ static void what_caused_the_findings_of_a_device_stays(void **state)
 }
 
 /* The switch is that of mlx5_0. */
-static void what_a_fault_causes_for_a_bridge_is_hidden_with_it(void **state)
+TEST(what_a_fault_causes_for_a_bridge_is_hidden_with_it)
 {
 	static const struct {
 		const char *cause, *devices, *remain;
@@ -233,7 +229,7 @@ static void what_a_fault_causes_for_a_bridge_is_hidden_with_it(void **state)
 	}
 }
 
-static void a_name_that_is_none_is_an_error(void **state)
+TEST(a_name_that_is_none_is_an_error)
 {
 	static const char *const names[] = { "mlx5_9",	"mlx5_0,mlx5_9", "mlx5_0/2",	"",
 					     "mlx5_0,", "bond0",	 "0000:0f:00.0" };
@@ -252,18 +248,4 @@ static void a_name_that_is_none_is_an_error(void **state)
 	assert_true(rd_selection_has_ibdev(&selection, SECOND) && rd_selection_has_port(&selection, TENTH));
 	assert_false(rd_selection_has_ibdev(&selection, FIRST) || rd_selection_has_port(&selection, ONE));
 	rd_selection_deinit(&selection);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_subject_is_of_the_device_it_names_alone),
-		TEST(functions_that_name_each_other_as_physical_do_not_loop),
-		TEST(findings_about_other_devices_are_hidden),
-		TEST(what_caused_the_findings_of_a_device_stays),
-		TEST(what_a_fault_causes_for_a_bridge_is_hidden_with_it),
-		TEST(a_name_that_is_none_is_an_error),
-	};
-
-	return cmocka_run_group_tests_name("elsewhere", tests, NULL, NULL);
 }

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -173,7 +172,7 @@ static int run(void (*what)(void), char *said, size_t size)
 	return WEXITSTATUS(status);
 }
 
-static void without_memory_all_is_given_back_and_the_exit_status_is_unknown(void **state)
+TEST(without_memory_all_is_given_back_and_the_exit_status_is_unknown)
 {
 	static const char first[] = "gave back\ntidied\nrdmadiag: out of memory";
 	char said[1024];
@@ -183,7 +182,7 @@ static void without_memory_all_is_given_back_and_the_exit_status_is_unknown(void
 	assert_non_null(strstr(said, "\n  try: "));
 }
 
-static void every_kind_of_allocation_ends_so(void **state)
+TEST(every_kind_of_allocation_ends_so)
 {
 	static void (*const kinds[])(void) = { no_memory_to_alloc, no_memory_to_copy, no_memory_to_print,
 					       no_memory_to_reserve, no_memory_for_a_buffer };
@@ -197,7 +196,7 @@ static void every_kind_of_allocation_ends_so(void **state)
 	}
 }
 
-static void a_checked_buffer_says_so_and_can_be_used_again(void **state)
+TEST(a_checked_buffer_says_so_and_can_be_used_again)
 {
 	char said[1024];
 
@@ -206,7 +205,7 @@ static void a_checked_buffer_says_so_and_can_be_used_again(void **state)
 	assert_string_equal(said, "");
 }
 
-static void a_library_that_exits_does_not_choose_the_exit_status(void **state)
+TEST(a_library_that_exits_does_not_choose_the_exit_status)
 {
 	static const char first[] = "gave back\ntidied\nrdmadiag: a library called exit()";
 	char said[1024];
@@ -215,7 +214,7 @@ static void a_library_that_exits_does_not_choose_the_exit_status(void **state)
 	assert_memory_equal(said, first, sizeof(first) - 1);
 }
 
-static void an_end_in_order_says_nothing_and_keeps_its_status(void **state)
+TEST(an_end_in_order_says_nothing_and_keeps_its_status)
 {
 	char said[1024];
 
@@ -223,7 +222,7 @@ static void an_end_in_order_says_nothing_and_keeps_its_status(void **state)
 	assert_string_equal(said, "");
 }
 
-static void a_forked_process_leaves_alone_what_is_not_its_own(void **state)
+TEST(a_forked_process_leaves_alone_what_is_not_its_own)
 {
 	char said[1024];
 
@@ -231,18 +230,4 @@ static void a_forked_process_leaves_alone_what_is_not_its_own(void **state)
 	assert_string_equal(said, "");
 	assert_int_equal(run(fork_exits, said, sizeof(said)), 11);
 	assert_string_equal(said, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(without_memory_all_is_given_back_and_the_exit_status_is_unknown),
-		TEST(every_kind_of_allocation_ends_so),
-		TEST(a_checked_buffer_says_so_and_can_be_used_again),
-		TEST(a_library_that_exits_does_not_choose_the_exit_status),
-		TEST(an_end_in_order_says_nothing_and_keeps_its_status),
-		TEST(a_forked_process_leaves_alone_what_is_not_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

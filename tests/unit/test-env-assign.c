@@ -2,8 +2,6 @@
 /* What NCCL gives accelerators with variables set. */
 #include "unit.h"
 
-#include <string.h>
-
 #include "analyse/env/envcheck.h"
 #include "analyse/nccl/nccl.h"
 #include "analyse/shared/distance.h"
@@ -54,54 +52,37 @@ static void assert_nics(struct made *m, const char *variables, const char *expec
 	rd_effects_deinit(&effects);
 }
 
-static void variables_change_what_an_accelerator_gets(void **state)
+NCCL_TEST(variables_change_what_an_accelerator_gets)
 {
-	_cleanup_(nccl_stop) struct made m;
-
-	make(&m);
-	assert_nics(&m, "NCCL_DEBUG=INFO", "unchanged");
-	assert_nics(&m, "NCCL_IB_MERGE_NICS=1\nNCCL_PXN_DISABLE=0\nNCCL_NET_MERGE_LEVEL=PORT\nNCCL_NET_GDR_LEVEL=P2C",
+	make(m);
+	assert_nics(m, "NCCL_DEBUG=INFO", "unchanged");
+	assert_nics(m, "NCCL_IB_MERGE_NICS=1\nNCCL_PXN_DISABLE=0\nNCCL_NET_MERGE_LEVEL=PORT\nNCCL_NET_GDR_LEVEL=P2C",
 		    "unchanged");
-	assert_nics(&m, "NCCL_IB_HCA=mlx5", "mlx5_0 mlx5_1");
-	assert_nics(&m, "NCCL_IB_HCA=^mlx5_0", "mlx5_1");
-	assert_nics(&m, "NCCL_IB_HCA==mlx5_2", "mlx5_2 copied");
-	assert_nics(&m, "NCCL_IB_HCA==mlx5_2\nNCCL_NET_GDR_LEVEL=PHB", "mlx5_2");
-	assert_nics(&m, "NCCL_IB_HCA==mlx5_2\nNCCL_NET_GDR_LEVEL=3", "mlx5_2");
-	assert_nics(&m, "NCCL_IB_MERGE_NICS=0", "mlx5_0 mlx5_1");
-	assert_nics(&m, "NCCL_IB_MERGE_NICS=0\nNCCL_IB_HCA=mlx5_1,mlx5_2", "mlx5_1");
-	assert_nics(&m, "NCCL_NET_MERGE_LEVEL=PHB", "mlx5_0 mlx5_1 mlx5_2");
-	assert_nics(&m, "NCCL_NET_MERGE_LEVEL=nonsense", "mlx5_0 mlx5_1");
-	assert_nics(&m, "NCCL_IB_HCA==nothing", "");
+	assert_nics(m, "NCCL_IB_HCA=mlx5", "mlx5_0 mlx5_1");
+	assert_nics(m, "NCCL_IB_HCA=^mlx5_0", "mlx5_1");
+	assert_nics(m, "NCCL_IB_HCA==mlx5_2", "mlx5_2 copied");
+	assert_nics(m, "NCCL_IB_HCA==mlx5_2\nNCCL_NET_GDR_LEVEL=PHB", "mlx5_2");
+	assert_nics(m, "NCCL_IB_HCA==mlx5_2\nNCCL_NET_GDR_LEVEL=3", "mlx5_2");
+	assert_nics(m, "NCCL_IB_MERGE_NICS=0", "mlx5_0 mlx5_1");
+	assert_nics(m, "NCCL_IB_MERGE_NICS=0\nNCCL_IB_HCA=mlx5_1,mlx5_2", "mlx5_1");
+	assert_nics(m, "NCCL_NET_MERGE_LEVEL=PHB", "mlx5_0 mlx5_1 mlx5_2");
+	assert_nics(m, "NCCL_NET_MERGE_LEVEL=nonsense", "mlx5_0 mlx5_1");
+	assert_nics(m, "NCCL_IB_HCA==nothing", "");
 }
 
-static void without_rdma_there_is_nothing_to_choose(void **state)
+NCCL_TEST(without_rdma_there_is_nothing_to_choose)
 {
-	_cleanup_(nccl_stop) struct made m;
-
-	make(&m);
-	assert_nics(&m, "NCCL_IB_HCA==mlx5_2\nNCCL_NET=Socket", "unchanged");
-	assert_nics(&m, "NCCL_IB_HCA==mlx5_2\nNCCL_IB_DISABLE=1", "unchanged");
-	assert_nics(&m, "NCCL_IB_HCA==mlx5_2\nNCCL_IB_DISABLE=0", "mlx5_2 copied");
+	make(m);
+	assert_nics(m, "NCCL_IB_HCA==mlx5_2\nNCCL_NET=Socket", "unchanged");
+	assert_nics(m, "NCCL_IB_HCA==mlx5_2\nNCCL_IB_DISABLE=1", "unchanged");
+	assert_nics(m, "NCCL_IB_HCA==mlx5_2\nNCCL_IB_DISABLE=0", "mlx5_2 copied");
 }
 
-static void gpudirect_to_the_nearest_can_be_switched_off(void **state)
+NCCL_TEST(gpudirect_to_the_nearest_can_be_switched_off)
 {
-	_cleanup_(nccl_stop) struct made m;
-
-	make(&m);
+	make(m);
 	/* LOC, and then the NICs on the switch are no nearer than the third, as NCCL sees it. */
-	assert_nics(&m, "NCCL_NET_GDR_LEVEL=LOC", "mlx5_0 mlx5_1 copied");
-	assert_nics(&m, "NCCL_NET_GDR_LEVEL=0", "mlx5_0 mlx5_1 copied");
-	assert_nics(&m, "NCCL_NET_GDR_LEVEL=pix", "unchanged");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(variables_change_what_an_accelerator_gets),
-		TEST(without_rdma_there_is_nothing_to_choose),
-		TEST(gpudirect_to_the_nearest_can_be_switched_off),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	assert_nics(m, "NCCL_NET_GDR_LEVEL=LOC", "mlx5_0 mlx5_1 copied");
+	assert_nics(m, "NCCL_NET_GDR_LEVEL=0", "mlx5_0 mlx5_1 copied");
+	assert_nics(m, "NCCL_NET_GDR_LEVEL=pix", "unchanged");
 }

@@ -2,7 +2,6 @@
 /* What libraries see of the environment; whether the process is privileged is for the test to say. */
 #include "unit.h"
 
-#include <string.h>
 #include <sys/auxv.h>
 
 #include "base/environ.h"
@@ -39,7 +38,7 @@ static int take_back(void **state)
 	return 0;
 }
 
-static void a_privileged_process_hides_what_may_name_files(void **state)
+TEST_WITH(a_privileged_process_hides_what_may_name_files, give, take_back)
 {
 	char **whole;
 
@@ -53,28 +52,17 @@ static void a_privileged_process_hides_what_may_name_files(void **state)
 	assert_string_equal(getenv("TERMINFO"), "/tmp/terminfo");
 }
 
-static void an_ordinary_one_hides_nothing(void **state)
+TEST_WITH(an_ordinary_one_hides_nothing, give, take_back)
 {
 	secure = 0;
 	assert_ptr_equal(rd_environ_hide(), given);
 	assert_ptr_equal(environ, given);
 }
 
-static void nothing_may_be_hidden(void **state)
+TEST_WITH(nothing_may_be_hidden, give, take_back)
 {
 	secure = 1;
 	environ = NULL;
 	assert_null(rd_environ_hide());
 	assert_null(environ);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_privileged_process_hides_what_may_name_files, give, take_back),
-		cmocka_unit_test_setup_teardown(an_ordinary_one_hides_nothing, give, take_back),
-		cmocka_unit_test_setup_teardown(nothing_may_be_hidden, give, take_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

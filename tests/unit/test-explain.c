@@ -4,9 +4,6 @@
 #include "analyse/explain/log.h"
 #include "diagnose/explain/log-join.h"
 
-#include <errno.h>
-#include <string.h>
-
 static const char table[] = "# comment\n"
 			    "form net-completion critical\n"
 			    "\tsource net 1.0 net.c test\n"
@@ -107,15 +104,16 @@ static void read_text(struct all *all, const char *text)
 	rd_log_sort(&all->log);
 }
 
-static void a_line_has_its_values_and_codes(void **state)
+#define ALL_TEST(name) TEST_ON(name, struct all, all, { 0 }, all_deinit)
+
+ALL_TEST(a_line_has_its_values_and_codes)
 {
-	_cleanup_(all_deinit) struct all all = { 0 };
 	const struct rd_log_line *line;
 
-	read_text(&all, "gpu-a:10:20 [4] NCCL WARN Got completion  from peer 192.0.2.36 with status=12 vendor err 129 "
-			"remoteGids::ffff:10.0.0.2 hca mlx5_4");
-	assert_int_equal(all.log.n, 1);
-	line = &all.log.v[0];
+	read_text(all, "gpu-a:10:20 [4] NCCL WARN Got completion  from peer 192.0.2.36 with status=12 vendor err 129 "
+		       "remoteGids::ffff:10.0.0.2 hca mlx5_4");
+	assert_int_equal(all->log.n, 1);
+	line = &all->log.v[0];
 	assert_string_equal(line->form->id, "net-completion");
 	assert_string_equal(line->values[RD_LOG_PEER], "192.0.2.36");
 	assert_string_equal(line->values[RD_LOG_IBDEV], "mlx5_4");
@@ -126,75 +124,67 @@ static void a_line_has_its_values_and_codes(void **state)
 	assert_string_equal(line->host, "gpu-a");
 }
 
-static void the_form_with_most_literal_text_wins(void **state)
+ALL_TEST(the_form_with_most_literal_text_wins)
 {
-	_cleanup_(all_deinit) struct all all = { 0 };
-
-	read_text(&all, "Got completion\nGot completion with error 12, opcode 3\n");
-	assert_int_equal(all.log.n, 2);
-	assert_string_equal(all.log.v[0].form->id, "net-completion");
-	assert_string_equal(all.log.v[1].form->id, "net-any");
+	read_text(all, "Got completion\nGot completion with error 12, opcode 3\n");
+	assert_int_equal(all->log.n, 2);
+	assert_string_equal(all->log.v[0].form->id, "net-completion");
+	assert_string_equal(all->log.v[1].form->id, "net-any");
 }
 
-static void numbers_are_whole_words(void **state)
+ALL_TEST(numbers_are_whole_words)
 {
-	_cleanup_(all_deinit) struct all all = { 0 };
-
-	read_text(&all, "QP 0x9d0 wqe[1]: RDMA_WRITE [rqpn 0x9d4 dlid=0]\n"
-			"QP 12ab wqe[1]\n"
-			"QP 0xzz wqe[1]\n"
-			"qpn=9d end{\n"
-			"qpn=xyz end{\n"
-			"CREATE_MKEY(0x200) failed, syndrome (0x35e6ec), err(-12)\n"
-			"CREATE_MKEY(0x200) failed, syndrome (0x1), err(-999999999999999999999999)\n");
-	assert_int_equal(all.log.n, 3);
-	assert_int_equal(all.log.v[0].numbers[RD_LOG_QPN].v, 0x9d0);
-	assert_int_equal(all.log.v[0].numbers[RD_LOG_RQPN].v, 0x9d4);
-	assert_int_equal(all.log.v[2].numbers[RD_LOG_QPN].v, 0x9d);
-	assert_string_equal(all.log.v[1].values[RD_LOG_CMD], "CREATE_MKEY");
-	assert_string_equal(all.log.v[1].codes[0]->id, "pi");
-	assert_string_equal(all.log.v[1].codes[1]->id, "ENOMEM");
-	assert_int_equal(all.log.unknown, 4);
+	read_text(all, "QP 0x9d0 wqe[1]: RDMA_WRITE [rqpn 0x9d4 dlid=0]\n"
+		       "QP 12ab wqe[1]\n"
+		       "QP 0xzz wqe[1]\n"
+		       "qpn=9d end{\n"
+		       "qpn=xyz end{\n"
+		       "CREATE_MKEY(0x200) failed, syndrome (0x35e6ec), err(-12)\n"
+		       "CREATE_MKEY(0x200) failed, syndrome (0x1), err(-999999999999999999999999)\n");
+	assert_int_equal(all->log.n, 3);
+	assert_int_equal(all->log.v[0].numbers[RD_LOG_QPN].v, 0x9d0);
+	assert_int_equal(all->log.v[0].numbers[RD_LOG_RQPN].v, 0x9d4);
+	assert_int_equal(all->log.v[2].numbers[RD_LOG_QPN].v, 0x9d);
+	assert_string_equal(all->log.v[1].values[RD_LOG_CMD], "CREATE_MKEY");
+	assert_string_equal(all->log.v[1].codes[0]->id, "pi");
+	assert_string_equal(all->log.v[1].codes[1]->id, "ENOMEM");
+	assert_int_equal(all->log.unknown, 4);
 }
 
-static void a_code_without_public_meaning_is_marked(void **state)
+ALL_TEST(a_code_without_public_meaning_is_marked)
 {
-	_cleanup_(all_deinit) struct all all = { 0 };
-
-	read_text(&all, "CREATE_MKEY(0x200) failed, syndrome (0x777), err(-12)\n");
-	assert_int_equal(all.log.v[0].not_public, UINT64_C(1) << RD_LOG_SYNDROME);
+	read_text(all, "CREATE_MKEY(0x200) failed, syndrome (0x777), err(-12)\n");
+	assert_int_equal(all->log.v[0].not_public, UINT64_C(1) << RD_LOG_SYNDROME);
 }
 
 /* A vendor error is no errno, and not everything behind a colon is the text of one. */
-static void numbers_and_texts_are_not_taken_for_others(void **state)
+ALL_TEST(numbers_and_texts_are_not_taken_for_others)
 {
-	_cleanup_(all_deinit) struct all all = { 0 };
-
-	read_text(&all, "Got completion from peer 192.0.2.36 with status=12 vendor err 129\n"
-			"Got completion with error 12, opcode 3: err 22\n"
-			"ibv_devinfo: 4 devices\n"
-			"ibv_reg_mr: ENOMEM\n"
-			"step err 7 of 9\n"
-			"hello from 3 to port 192.0.2.36:18515 (rc=-1)\n"
-			"hello from 4 to port 192.0.2.37:18515 (exitcode : -12)\n"
-			"hello from 5 to port 192.0.2.38:18515 exited with code -12, rc = -12\n"
-			"code -12, hello from 6 to port 192.0.2.39:18515\n");
-	assert_int_equal(all.log.n, 6);
-	assert_null(all.log.v[0].values[RD_LOG_ERRNO]);
-	assert_int_equal(all.log.v[1].numbers[RD_LOG_ERRNO].v, 22);
-	assert_string_equal(all.log.v[2].form->id, "call");
-	assert_string_equal(all.log.v[3].form->id, "step");
-	assert_null(all.log.v[3].values[RD_LOG_ERRNO]);
-	assert_string_equal(all.log.v[4].values[RD_LOG_PEER], "192.0.2.36");
-	assert_null(all.log.v[4].values[RD_LOG_PORT]);
-	assert_null(all.log.v[4].values[RD_LOG_ERRNO]);
-	assert_int_equal(all.log.v[4].count, 2); /* the second ended by a signal */
-	assert_int_equal(all.log.v[5].numbers[RD_LOG_ERRNO].v, 12);
-	assert_int_equal(all.log.v[5].count, 2);
+	read_text(all, "Got completion from peer 192.0.2.36 with status=12 vendor err 129\n"
+		       "Got completion with error 12, opcode 3: err 22\n"
+		       "ibv_devinfo: 4 devices\n"
+		       "ibv_reg_mr: ENOMEM\n"
+		       "step err 7 of 9\n"
+		       "hello from 3 to port 192.0.2.36:18515 (rc=-1)\n"
+		       "hello from 4 to port 192.0.2.37:18515 (exitcode : -12)\n"
+		       "hello from 5 to port 192.0.2.38:18515 exited with code -12, rc = -12\n"
+		       "code -12, hello from 6 to port 192.0.2.39:18515\n");
+	assert_int_equal(all->log.n, 6);
+	assert_null(all->log.v[0].values[RD_LOG_ERRNO]);
+	assert_int_equal(all->log.v[1].numbers[RD_LOG_ERRNO].v, 22);
+	assert_string_equal(all->log.v[2].form->id, "call");
+	assert_string_equal(all->log.v[3].form->id, "step");
+	assert_null(all->log.v[3].values[RD_LOG_ERRNO]);
+	assert_string_equal(all->log.v[4].values[RD_LOG_PEER], "192.0.2.36");
+	assert_null(all->log.v[4].values[RD_LOG_PORT]);
+	assert_null(all->log.v[4].values[RD_LOG_ERRNO]);
+	assert_int_equal(all->log.v[4].count, 2); /* the second ended by a signal */
+	assert_int_equal(all->log.v[5].numbers[RD_LOG_ERRNO].v, 12);
+	assert_int_equal(all->log.v[5].count, 2);
 }
 
 /* "from sources" names no peer, and a longer word no errno. */
-static void words_are_not_taken_for_objects(void **state)
+TEST(words_are_not_taken_for_objects)
 {
 	_cleanup_(all_deinit) struct all all = { 0 };
 
@@ -209,102 +199,90 @@ static void words_are_not_taken_for_objects(void **state)
 }
 
 /* RDMA drivers print their device where others print the interface, IPoIB interfaces are named like devices, and hosts begin like them. */
-static void no_value_is_of_another_kind(void **state)
+ALL_TEST(no_value_is_of_another_kind)
 {
-	_cleanup_(all_deinit) struct all all = { 0 };
-
-	read_text(&all, "event of 0000:81:00.0 bnxt_re0 guid be port 0 qp -16: -70000 by manager1\n"
-			"event of ce.1 mlx5_ib0.8008 guid 0002c903 port 1 qp 16: -5 by ibserver2\n"
-			"event of 0000:81:00.0 is guid 2 port 1 qp 16: -5 by ibserver2\n");
-	assert_int_equal(all.log.n, 3);
-	assert_null(all.log.v[2].values[RD_LOG_NETDEV]);
-	assert_string_equal(all.log.v[0].values[RD_LOG_PCI], "0000:81:00.0");
-	assert_string_equal(all.log.v[0].values[RD_LOG_IBDEV], "bnxt_re0");
+	read_text(all, "event of 0000:81:00.0 bnxt_re0 guid be port 0 qp -16: -70000 by manager1\n"
+		       "event of ce.1 mlx5_ib0.8008 guid 0002c903 port 1 qp 16: -5 by ibserver2\n"
+		       "event of 0000:81:00.0 is guid 2 port 1 qp 16: -5 by ibserver2\n");
+	assert_int_equal(all->log.n, 3);
+	assert_null(all->log.v[2].values[RD_LOG_NETDEV]);
+	assert_string_equal(all->log.v[0].values[RD_LOG_PCI], "0000:81:00.0");
+	assert_string_equal(all->log.v[0].values[RD_LOG_IBDEV], "bnxt_re0");
 	for (size_t i = 0; i < 5; i++) {
 		static const enum rd_log_field none[] = { RD_LOG_NETDEV, RD_LOG_GUID, RD_LOG_PORT, RD_LOG_QPN,
 							  RD_LOG_ERRNO };
 
-		assert_null(all.log.v[0].values[none[i]]);
+		assert_null(all->log.v[0].values[none[i]]);
 	}
-	assert_null(all.log.v[1].values[RD_LOG_PCI]);
-	assert_null(all.log.v[1].values[RD_LOG_IBDEV]);
-	assert_string_equal(all.log.v[1].values[RD_LOG_NETDEV], "mlx5_ib0.8008");
-	assert_string_equal(all.log.v[1].values[RD_LOG_GUID], "0002c903");
-	assert_int_equal(all.log.v[1].numbers[RD_LOG_PORT].v, 1);
-	assert_int_equal(all.log.v[1].numbers[RD_LOG_QPN].v, 16);
-	assert_int_equal(all.log.v[1].numbers[RD_LOG_ERRNO].v, 5);
+	assert_null(all->log.v[1].values[RD_LOG_PCI]);
+	assert_null(all->log.v[1].values[RD_LOG_IBDEV]);
+	assert_string_equal(all->log.v[1].values[RD_LOG_NETDEV], "mlx5_ib0.8008");
+	assert_string_equal(all->log.v[1].values[RD_LOG_GUID], "0002c903");
+	assert_int_equal(all->log.v[1].numbers[RD_LOG_PORT].v, 1);
+	assert_int_equal(all->log.v[1].numbers[RD_LOG_QPN].v, 16);
+	assert_int_equal(all->log.v[1].numbers[RD_LOG_ERRNO].v, 5);
 }
 
 /* With a domain: "12:30:15.5" may be a time. Of several, none is the line's. */
-static void one_pci_address_in_a_line_is_its_own(void **state)
+ALL_TEST(one_pci_address_in_a_line_is_its_own)
 {
-	_cleanup_(all_deinit) struct all all = { 0 };
-
-	read_text(&all, "12:30:15.5 step err 7 of 9 at (0000:81:00.0), vf of 0000:81:00.0\n"
-			"12:30:15.5 step err 8 of 9\n"
-			"step err 6 of 9 at 0000:81:00.0 and 0001:81:00.0\n");
-	assert_int_equal(all.log.n, 2); /* the second and the third are alike */
-	assert_string_equal(all.log.v[0].values[RD_LOG_PCI], "0000:81:00.0");
-	assert_null(all.log.v[1].values[RD_LOG_PCI]);
+	read_text(all, "12:30:15.5 step err 7 of 9 at (0000:81:00.0), vf of 0000:81:00.0\n"
+		       "12:30:15.5 step err 8 of 9\n"
+		       "step err 6 of 9 at 0000:81:00.0 and 0001:81:00.0\n");
+	assert_int_equal(all->log.n, 2); /* the second and the third are alike */
+	assert_string_equal(all->log.v[0].values[RD_LOG_PCI], "0000:81:00.0");
+	assert_null(all->log.v[1].values[RD_LOG_PCI]);
 }
 
-static void general_forms_are_for_lines_of_no_other(void **state)
+ALL_TEST(general_forms_are_for_lines_of_no_other)
 {
-	_cleanup_(all_deinit) struct all all = { 0 };
-
-	read_text(&all, "Got completion with error 12, opcode 3 at last\nat last: done\n");
-	assert_int_equal(all.log.n, 2);
-	assert_int_equal(all.log.v[0].numbers[RD_LOG_STATUS].v, 12);
-	assert_string_equal(all.log.v[1].form->id, "net-general");
+	read_text(all, "Got completion with error 12, opcode 3 at last\nat last: done\n");
+	assert_int_equal(all->log.n, 2);
+	assert_int_equal(all->log.v[0].numbers[RD_LOG_STATUS].v, 12);
+	assert_string_equal(all->log.v[1].form->id, "net-general");
 }
 
-static void details_are_added_to_the_line_before(void **state)
+ALL_TEST(details_are_added_to_the_line_before)
 {
-	_cleanup_(all_deinit) struct all all = { 0 };
-
-	read_text(&all, "Got completion with error 12, opcode 3\nunrelated\nQP 5 wqe[0] rqpn 6\n");
-	assert_int_equal(all.log.n, 1);
-	assert_int_equal(all.log.v[0].numbers[RD_LOG_QPN].v, 5);
-	assert_int_equal(all.log.v[0].numbers[RD_LOG_RQPN].v, 6);
+	read_text(all, "Got completion with error 12, opcode 3\nunrelated\nQP 5 wqe[0] rqpn 6\n");
+	assert_int_equal(all->log.n, 1);
+	assert_int_equal(all->log.v[0].numbers[RD_LOG_QPN].v, 5);
+	assert_int_equal(all->log.v[0].numbers[RD_LOG_RQPN].v, 6);
 }
 
-static void repetitions_are_counted_and_consequences_come_last(void **state)
+ALL_TEST(repetitions_are_counted_and_consequences_come_last)
 {
-	_cleanup_(all_deinit) struct all all = { 0 };
-
-	read_text(&all, "x Transport Retry Counter Exceeded on mlx5_1:1/RoCE (late)\n"
-			"Got completion from peer 192.0.2.1 with status=12 vendor err 129 hca mlx5_0\n"
-			"Got completion from peer 192.0.2.2 with status=12 vendor err 129 hca mlx5_0\n"
-			"Got completion from peer 192.0.2.1 with status=12 vendor err 129 hca mlx5_1\n");
-	assert_int_equal(all.log.n, 3);
-	assert_int_equal(all.log.v[0].count, 2);
-	assert_int_equal(all.log.v[0].number, 2);
-	assert_int_equal(all.log.v[1].count, 1);
-	assert_string_equal(all.log.v[2].form->id, "late");
-	assert_string_equal(all.log.v[2].codes[0]->id, "IBV_WC_RETRY_EXC_ERR");
-	assert_int_equal(all.log.n_peers, 2);
-	assert_string_equal(all.log.peers[0].name, "192.0.2.1");
-	assert_int_equal(all.log.peers[0].lines, 2);
+	read_text(all, "x Transport Retry Counter Exceeded on mlx5_1:1/RoCE (late)\n"
+		       "Got completion from peer 192.0.2.1 with status=12 vendor err 129 hca mlx5_0\n"
+		       "Got completion from peer 192.0.2.2 with status=12 vendor err 129 hca mlx5_0\n"
+		       "Got completion from peer 192.0.2.1 with status=12 vendor err 129 hca mlx5_1\n");
+	assert_int_equal(all->log.n, 3);
+	assert_int_equal(all->log.v[0].count, 2);
+	assert_int_equal(all->log.v[0].number, 2);
+	assert_int_equal(all->log.v[1].count, 1);
+	assert_string_equal(all->log.v[2].form->id, "late");
+	assert_string_equal(all->log.v[2].codes[0]->id, "IBV_WC_RETRY_EXC_ERR");
+	assert_int_equal(all->log.n_peers, 2);
+	assert_string_equal(all->log.peers[0].name, "192.0.2.1");
+	assert_int_equal(all->log.peers[0].lines, 2);
 }
 
 /* The same result wherever the text is cut. */
 /* What was flushed had failed before, whoever prints it; lines of normal work come last. */
-static void failures_come_first(void **state)
+ALL_TEST(failures_come_first)
 {
-	_cleanup_(all_deinit) struct all all = { 0 };
-
-	read_text(&all, "Got completion\n"
-			"Got completion with error 5, opcode 3\n"
-			"Got completion with error 12, opcode 3\n");
-	assert_int_equal(all.log.n, 3);
-	assert_int_equal(all.log.v[0].numbers[RD_LOG_STATUS].v, 12);
-	assert_int_equal(all.log.v[0].rank, RD_LOG_FAILURE);
-	assert_int_equal(all.log.v[1].numbers[RD_LOG_STATUS].v, 5);
-	assert_int_equal(all.log.v[1].rank, RD_LOG_FOLLOWS);
-	assert_int_equal(all.log.v[2].rank, RD_LOG_NOTE);
+	read_text(all, "Got completion\n"
+		       "Got completion with error 5, opcode 3\n"
+		       "Got completion with error 12, opcode 3\n");
+	assert_int_equal(all->log.n, 3);
+	assert_int_equal(all->log.v[0].numbers[RD_LOG_STATUS].v, 12);
+	assert_int_equal(all->log.v[0].rank, RD_LOG_FAILURE);
+	assert_int_equal(all->log.v[1].numbers[RD_LOG_STATUS].v, 5);
+	assert_int_equal(all->log.v[1].rank, RD_LOG_FOLLOWS);
+	assert_int_equal(all->log.v[2].rank, RD_LOG_NOTE);
 }
 
-static void text_may_be_cut_anywhere(void **state)
+TEST(text_may_be_cut_anywhere)
 {
 	static const char text[] = "a\nGot completion with error 12, opcode 3\r\n\nQP 5 wqe[0]\nGot completion";
 	size_t size = sizeof(text) - 1;
@@ -325,21 +303,20 @@ static void text_may_be_cut_anywhere(void **state)
 	}
 }
 
-static void a_long_line_is_cut(void **state)
+ALL_TEST(a_long_line_is_cut)
 {
-	_cleanup_(all_deinit) struct all all = { 0 };
 	_cleanup_free_ char *text = malloc(100000 + 64);
 
 	memset(text, 'G', 100000);
 	memcpy(text, "Got completion", 14);
 	strcpy(text + 99990, "\nGot completion with error 12, opcode 3");
-	read_text(&all, text);
-	assert_int_equal(all.log.cut, 1);
-	assert_int_equal(all.log.v[0].number, 2);
-	assert_int_equal(strlen(all.log.v[1].text), RD_LOG_LINE_MAX);
+	read_text(all, text);
+	assert_int_equal(all->log.cut, 1);
+	assert_int_equal(all->log.v[0].number, 2);
+	assert_int_equal(strlen(all->log.v[1].text), RD_LOG_LINE_MAX);
 }
 
-static void what_is_no_good_in_a_table_is_noted(void **state)
+TEST(what_is_no_good_in_a_table_is_noted)
 {
 	static const char *const bad[] = {
 		"form\n",
@@ -364,34 +341,31 @@ static void what_is_no_good_in_a_table_is_noted(void **state)
 	}
 }
 
-static void an_earlier_table_takes_precedence(void **state)
+ALL_TEST(an_earlier_table_takes_precedence)
 {
-	_cleanup_(all_deinit) struct all all = { 0 };
-
-	parse(&all, "form net-any warning\n\tmatch Got completion\n\tmeans Ours.\n");
-	parse(&all, table);
-	feed(&all, NULL, "Got completion");
-	assert_string_equal(rd_log_part(all.log.v[0].form, RD_LOG_MEANS, 0)->v[0], "Ours.");
-	assert_int_equal(all.notes.n, 0);
+	parse(all, "form net-any warning\n\tmatch Got completion\n\tmeans Ours.\n");
+	parse(all, table);
+	feed(all, NULL, "Got completion");
+	assert_string_equal(rd_log_part(all->log.v[0].form, RD_LOG_MEANS, 0)->v[0], "Ours.");
+	assert_int_equal(all->notes.n, 0);
 }
 
-static void words_are_explained(void **state)
+ALL_TEST(words_are_explained)
 {
 	static const char *const known[] = { "status=12",	  "vendor_err=0x81",	  "errno=enomem",
 					     "syndrome=0x35e6ec", "IBV_WC_RETRY_EXC_ERR", "net-any" };
 	static const char *const unknown[] = { "status=99", "12", "x=1", "peer=12", "status=" };
-	_cleanup_(all_deinit) struct all all = { 0 };
 
-	parse(&all, table);
+	parse(all, table);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(known); i++)
-		assert_true(rd_log_add_word(&all.reader, known[i]));
+		assert_true(rd_log_add_word(&all->reader, known[i]));
 	for (size_t i = 0; i < RD_ARRAY_SIZE(unknown); i++)
-		assert_false(rd_log_add_word(&all.reader, unknown[i]));
-	assert_int_equal(all.log.n, RD_ARRAY_SIZE(known));
-	assert_string_equal(all.log.v[0].form->id, "IBV_WC_RETRY_EXC_ERR");
+		assert_false(rd_log_add_word(&all->reader, unknown[i]));
+	assert_int_equal(all->log.n, RD_ARRAY_SIZE(known));
+	assert_string_equal(all->log.v[0].form->id, "IBV_WC_RETRY_EXC_ERR");
 }
 
-static void prefixes_name_the_host(void **state)
+TEST(prefixes_name_the_host)
 {
 	static const struct {
 		const char *line, *host;
@@ -417,7 +391,7 @@ static void prefixes_name_the_host(void **state)
 }
 
 /* A host whose GID rule warns for mlx5_0, and passes for others. */
-static void causes_are_compared_with_the_host(void **state)
+TEST(causes_are_compared_with_the_host)
 {
 	static struct rd_ibdev devs[] = { { .name = "mlx5_0", .pci = -1 }, { .name = "mlx5_1", .pci = -1 } };
 	static const struct {
@@ -453,39 +427,9 @@ static void causes_are_compared_with_the_host(void **state)
 	}
 }
 
-static void the_next_step_has_the_names_of_the_line(void **state)
+ALL_TEST(the_next_step_has_the_names_of_the_line)
 {
-	_cleanup_(all_deinit) struct all all = { 0 };
-
-	read_text(&all, "Got completion with error 12, opcode 3 hca mlx5_0");
-	rd_log_join(&all.log, NULL);
-	assert_string_equal(all.log.joins[0].next, "look at mlx5_0");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_line_has_its_values_and_codes),
-		TEST(the_form_with_most_literal_text_wins),
-		TEST(numbers_are_whole_words),
-		TEST(a_code_without_public_meaning_is_marked),
-		TEST(numbers_and_texts_are_not_taken_for_others),
-		TEST(words_are_not_taken_for_objects),
-		TEST(no_value_is_of_another_kind),
-		TEST(one_pci_address_in_a_line_is_its_own),
-		TEST(general_forms_are_for_lines_of_no_other),
-		TEST(details_are_added_to_the_line_before),
-		TEST(repetitions_are_counted_and_consequences_come_last),
-		TEST(failures_come_first),
-		TEST(text_may_be_cut_anywhere),
-		TEST(a_long_line_is_cut),
-		TEST(what_is_no_good_in_a_table_is_noted),
-		TEST(an_earlier_table_takes_precedence),
-		TEST(words_are_explained),
-		TEST(prefixes_name_the_host),
-		TEST(causes_are_compared_with_the_host),
-		TEST(the_next_step_has_the_names_of_the_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	read_text(all, "Got completion with error 12, opcode 3 hca mlx5_0");
+	rd_log_join(&all->log, NULL);
+	assert_string_equal(all->log.joins[0].next, "look at mlx5_0");
 }

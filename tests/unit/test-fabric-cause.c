@@ -2,10 +2,6 @@
 /* One finding per cause, in the order of harm: networks with a fault, and sound ones that look like it. */
 #include "unit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/fabric/fabric.h"
 #include "base/text.h"
 #include "collect/fabric/fabric.h"
@@ -77,10 +73,10 @@ static void discover_without(struct setup *s, const uint64_t *guids, size_t n)
 	s->fabric = now;
 }
 
-static void a_sound_tree_is_silent(void **state)
-{
-	struct setup *s = *state;
+#define SETUP_TEST(name) TEST_OF(name, struct setup, s, set_up, sweeps_tear_down)
 
+SETUP_TEST(a_sound_tree_is_silent)
+{
 	assert_int_equal(faults(s), 0);
 	sweep(s, 1);
 	assert_int_equal(faults(s), 0);
@@ -88,10 +84,9 @@ static void a_sound_tree_is_silent(void **state)
 }
 
 /* The sweep after a leaf was pulled: it and its hosts are silent, and the spines count. Then it is gone. Then it is back. */
-static void a_pulled_switch_is_one_finding(void **state)
+SETUP_TEST(a_pulled_switch_is_one_finding)
 {
 	static const uint64_t pulled[] = { LEAF(2) };
-	struct setup *s = *state;
 	bool picked[200] = { false };
 	size_t rows = 0;
 
@@ -130,10 +125,9 @@ static void a_pulled_switch_is_one_finding(void **state)
 }
 
 /* A host with cables to two leaves stays when one of them goes, and is not what went with it. */
-static void a_host_with_another_link_does_not_go_with_a_switch(void **state)
+SETUP_TEST(a_host_with_another_link_does_not_go_with_a_switch)
 {
 	static const uint64_t pulled[] = { HOST(1, 3), SPINE(2) };
-	struct setup *s = *state;
 
 	discover_without(s, pulled, 2);
 	sweep(s, 30);
@@ -145,10 +139,9 @@ static void a_host_with_another_link_does_not_go_with_a_switch(void **state)
 }
 
 /* A switch and an adapter are gone or silent at once; the adapter has a link to a switch that is there, so it has a cause of its own. */
-static void an_adapter_with_a_living_link_has_a_finding_of_its_own(void **state)
+SETUP_TEST(an_adapter_with_a_living_link_has_a_finding_of_its_own)
 {
 	static const uint64_t both[] = { LEAF(1), HOST(1, 0), HOST(1, 1) };
-	struct setup *s = *state;
 
 	rd_fabric_deinit(&s->fabric);
 	fabric_from_text(RD_TOPOLOGY_MAGIC "\n"
@@ -178,10 +171,9 @@ static void an_adapter_with_a_living_link_has_a_finding_of_its_own(void **state)
 }
 
 /* All uplinks of the switch that we sit at: everything else is gone, which is one event. */
-static void what_is_behind_one_switch_is_one_finding(void **state)
+SETUP_TEST(what_is_behind_one_switch_is_one_finding)
 {
 	static const uint64_t pulled[] = { SPINE(0), SPINE(1), SPINE(2), LEAF(1), LEAF(2), LEAF(3) };
-	struct setup *s = *state;
 
 	discover_without(s, pulled, 6);
 	sweep(s, 30);
@@ -189,10 +181,8 @@ static void what_is_behind_one_switch_is_one_finding(void **state)
 	assert_true(first_is(s, "fabric-node-gone", "leaf0 ", "6 switches and 15 adapters: spine0, spine1, spine2"));
 }
 
-static void a_bad_cable_is_one_finding_with_who_drives_it(void **state)
+SETUP_TEST(a_bad_cable_is_one_finding_with_who_drives_it)
 {
-	struct setup *s = *state;
-
 	count(s, LEAF(1), 2, RD_C_SYMBOL_ERROR, 50);
 	count(s, HOST(1, 1), 1, RD_C_LINK_DOWNED, 11);
 	assert_int_equal(faults(s), 1);
@@ -205,10 +195,8 @@ static void a_bad_cable_is_one_finding_with_who_drives_it(void **state)
 	assert_non_null(strstr(s->findings.v[0].fix, "both ends receive errors"));
 }
 
-static void saturation_is_told_once(void **state)
+SETUP_TEST(saturation_is_told_once)
 {
-	struct setup *s = *state;
-
 	for (unsigned h = 1; h < 5; h++)
 		at(s, HOST(3, h), 1)->values[RD_C_LOCAL_LINK_INTEGRITY_ERRORS] = (struct rd_pma_value){ 15, 4 };
 	assert_int_equal(faults(s), 1);
@@ -228,10 +216,8 @@ static void saturation_is_told_once(void **state)
 
 /* ---- the hour */
 
-static void three_in_an_hour_are_critical_however_far_apart(void **state)
+SETUP_TEST(three_in_an_hour_are_critical_however_far_apart)
 {
-	struct setup *s = *state;
-
 	faults(s);
 	for (int i = 0; i < 3; i++) {
 		sweep(s, 1200);
@@ -256,10 +242,8 @@ static void three_in_an_hour_are_critical_however_far_apart(void **state)
 	assert_int_equal(s->findings.v[0].severity, RD_SEV_WARNING);
 }
 
-static void a_node_that_restarts_is_no_flap(void **state)
+SETUP_TEST(a_node_that_restarts_is_no_flap)
 {
-	struct setup *s = *state;
-
 	faults(s);
 	/* A single time at an adapter: a note. */
 	sweep(s, 1);
@@ -299,10 +283,8 @@ static void a_node_that_restarts_is_no_flap(void **state)
 	assert_int_equal(faults(s), 0);
 }
 
-static void one_error_in_a_second_is_no_rate(void **state)
+SETUP_TEST(one_error_in_a_second_is_no_rate)
 {
-	struct setup *s = *state;
-
 	faults(s);
 	sweep(s, 1);
 	count(s, LEAF(0), 2, RD_C_RCV_ERRORS, 1);
@@ -334,10 +316,8 @@ static void cut(struct setup *s, uint64_t guid, unsigned number)
 	port->peer = peer->peer = RD_NONE;
 }
 
-static void a_link_that_went_down_is_one_finding(void **state)
+SETUP_TEST(a_link_that_went_down_is_one_finding)
 {
-	struct setup *s = *state;
-
 	cut(s, LEAF(1), 6);
 	assert_int_equal(faults(s), 1);
 	assert_true(first_is(s, "fabric-link-down", "spine0 port 2, to leaf1 port 6", "DOWN"));
@@ -352,10 +332,9 @@ static void a_link_that_went_down_is_one_finding(void **state)
 	assert_string_equal(s->findings.v[0].title, "link was disabled");
 }
 
-static void a_link_of_a_node_that_is_gone_is_not_down(void **state)
+SETUP_TEST(a_link_of_a_node_that_is_gone_is_not_down)
 {
 	static const uint64_t pulled[] = { HOST(1, 3) };
-	struct setup *s = *state;
 
 	discover_without(s, pulled, 1);
 	sweep(s, 5);
@@ -363,10 +342,8 @@ static void a_link_of_a_node_that_is_gone_is_not_down(void **state)
 	assert_true(first_is(s, "fabric-node-gone", "host1-3", NULL));
 }
 
-static void a_cable_in_init_is_one_finding(void **state)
+SETUP_TEST(a_cable_in_init_is_one_finding)
 {
-	struct setup *s = *state;
-
 	at(s, LEAF(1), 6)->state = at(s, SPINE(0), 2)->state = RD_LINK_INIT;
 	assert_int_equal(faults(s), 1);
 	assert_true(first_is(s, "fabric-link-inactive", "spine0 port 2, to leaf1 port 6", "INIT"));
@@ -392,10 +369,8 @@ static size_t causes(struct setup *s)
 	return n;
 }
 
-static void what_the_plan_knows_is_no_second_cause(void **state)
+SETUP_TEST(what_the_plan_knows_is_no_second_cause)
 {
-	struct setup *s = *state;
-
 	assert_int_equal(causes(s), 0);
 	cut(s, LEAF(1), 6);
 	assert_int_equal(causes(s), 1);
@@ -407,9 +382,8 @@ static void what_the_plan_knows_is_no_second_cause(void **state)
 	assert_true(first_is(s, "fabric-cable-missing", "spine0", NULL));
 }
 
-static void a_narrow_link_is_one_cause_with_a_plan(void **state)
+SETUP_TEST(a_narrow_link_is_one_cause_with_a_plan)
 {
-	struct setup *s = *state;
 	struct rd_fabric_port *ends[] = { at(s, LEAF(1), 6), at(s, SPINE(0), 2) };
 
 	for (int e = 0; e < 2; e++) {
@@ -427,10 +401,9 @@ static void a_narrow_link_is_one_cause_with_a_plan(void **state)
 
 /* ---- order */
 
-static void harm_decides_the_order(void **state)
+SETUP_TEST(harm_decides_the_order)
 {
 	static const uint64_t pulled[] = { HOST(1, 3), LEAF(2) };
-	struct setup *s = *state;
 
 	faults(s);
 	discover_without(s, pulled, 2);
@@ -456,9 +429,8 @@ static void add(struct rd_findings *findings, const char *id, const char *title,
 							       .subject = rd_text("%s %zu", id, i) });
 }
 
-static void a_short_list_has_each_kind_and_all_differences(void **state)
+SETUP_TEST(a_short_list_has_each_kind_and_all_differences)
 {
-	struct setup *s = *state;
 	_cleanup_buf_ struct rd_buf rest = { 0 };
 	size_t n;
 
@@ -474,31 +446,4 @@ static void a_short_list_has_each_kind_and_all_differences(void **state)
 	assert_string_equal(s->findings.v[31].id, "fabric-cable-moved");
 	rd_fabric_rank_rest(&s->findings, n, &rest);
 	assert_string_equal(rest.data, "16 more: 7 x port waits, 9 x new node");
-}
-
-#define WITH_SETUP(fn) cmocka_unit_test_setup_teardown(fn, set_up, sweeps_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SETUP(a_sound_tree_is_silent),
-		WITH_SETUP(a_pulled_switch_is_one_finding),
-		WITH_SETUP(a_host_with_another_link_does_not_go_with_a_switch),
-		WITH_SETUP(an_adapter_with_a_living_link_has_a_finding_of_its_own),
-		WITH_SETUP(what_is_behind_one_switch_is_one_finding),
-		WITH_SETUP(a_bad_cable_is_one_finding_with_who_drives_it),
-		WITH_SETUP(saturation_is_told_once),
-		WITH_SETUP(three_in_an_hour_are_critical_however_far_apart),
-		WITH_SETUP(a_node_that_restarts_is_no_flap),
-		WITH_SETUP(one_error_in_a_second_is_no_rate),
-		WITH_SETUP(a_link_that_went_down_is_one_finding),
-		WITH_SETUP(a_link_of_a_node_that_is_gone_is_not_down),
-		WITH_SETUP(a_cable_in_init_is_one_finding),
-		WITH_SETUP(what_the_plan_knows_is_no_second_cause),
-		WITH_SETUP(a_narrow_link_is_one_cause_with_a_plan),
-		WITH_SETUP(harm_decides_the_order),
-		WITH_SETUP(a_short_list_has_each_kind_and_all_differences),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

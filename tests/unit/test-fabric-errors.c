@@ -2,10 +2,6 @@
 /* Error counters: which is the worst, where the errors come from, and what to do first. */
 #include "unit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/fabric/fabric.h"
 #include "fabric-text.h"
 
@@ -86,7 +82,7 @@ static bool first_says(const char *subject, const char *fix)
 	return same;
 }
 
-static void the_largest_total_is_the_first(void **state)
+TEST_WITH(the_largest_total_is_the_first, set_up, tear_down)
 {
 	for (unsigned h = 0; h < 3; h++)
 		total(LEAF(0), h + 1, RD_C_SYMBOL_ERROR, 11);
@@ -104,7 +100,7 @@ static void the_largest_total_is_the_first(void **state)
 }
 
 /* A bad cable, and hosts that receive what it damaged. */
-static void damaged_packets_are_not_the_fault_of_who_receives_them(void **state)
+TEST_WITH(damaged_packets_are_not_the_fault_of_who_receives_them, set_up, tear_down)
 {
 	for (unsigned h = 0; h < 5; h++)
 		total(HOST(0, h), 1, RD_C_RCV_REMOTE_PHYSICAL_ERRORS, 500);
@@ -118,7 +114,7 @@ static void damaged_packets_are_not_the_fault_of_who_receives_them(void **state)
 		assert_true(rd_finding_is_caused_by(&findings.v[i], &findings.v[0]));
 }
 
-static void details_say_what_it_is_not(void **state)
+TEST_WITH(details_say_what_it_is_not, set_up, tear_down)
 {
 	static const struct {
 		size_t counter, detail;
@@ -152,7 +148,7 @@ static void details_say_what_it_is_not(void **state)
 }
 
 /* One more after two hundred may be a restart; the two hundred are not. */
-static void a_note_does_not_hide_a_total(void **state)
+TEST_WITH(a_note_does_not_hide_a_total, set_up, tear_down)
 {
 	struct rd_fabric_port *port = at(LEAF(1), 2);
 
@@ -165,7 +161,7 @@ static void a_note_does_not_hide_a_total(void **state)
 	assert_int_equal(judge(), 0);
 }
 
-static void what_a_port_without_a_cable_counted_is_a_note(void **state)
+TEST_WITH(what_a_port_without_a_cable_counted_is_a_note, set_up, tear_down)
 {
 	struct rd_fabric_port *port = at(LEAF(1), 2);
 
@@ -182,7 +178,7 @@ static void what_a_port_without_a_cable_counted_is_a_note(void **state)
 }
 
 /* Packets for a host that does not respond are dropped; symbol errors at its port may be the reason. */
-static void what_is_dropped_for_a_silent_host_is_its_consequence(void **state)
+TEST_WITH(what_is_dropped_for_a_silent_host_is_its_consequence, set_up, tear_down)
 {
 	struct rd_fabric_port *host = at(HOST(1, 1), 1);
 
@@ -195,19 +191,4 @@ static void what_is_dropped_for_a_silent_host_is_its_consequence(void **state)
 	total(LEAF(1), 2, RD_C_SYMBOL_ERROR, 500);
 	assert_int_equal(judge(), 2);
 	assert_string_equal(findings.v[0].id, "fabric-errors");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_largest_total_is_the_first, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(damaged_packets_are_not_the_fault_of_who_receives_them, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(details_say_what_it_is_not, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_note_does_not_hide_a_total, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_dropped_for_a_silent_host_is_its_consequence, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_a_port_without_a_cable_counted_is_a_note, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

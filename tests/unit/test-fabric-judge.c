@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/fabric/fabric.h"
 #include "collect/fabric/fabric.h"
 #include "fabric-text.h"
@@ -91,19 +87,17 @@ static const char *said(struct setup *s)
 	return text;
 }
 
-static void a_sound_fabric_is_silent(void **state)
-{
-	struct setup *s = *state;
+#define SETUP_TEST(name) TEST_OF(name, struct setup, s, set_up, tear_down)
 
+SETUP_TEST(a_sound_fabric_is_silent)
+{
 	value(s, "SymbolErrorCounter", 10, 16);
 	value(s, "PortXmitData", UINT64_C(0xffffffff), 32);
 	assert_string_equal(said(s), "");
 }
 
-static void one_look_is_held_against_totals(void **state)
+SETUP_TEST(one_look_is_held_against_totals)
 {
-	struct setup *s = *state;
-
 	value(s, "SymbolErrorCounter", 11, 16);
 	assert_string_equal(said(s), "fabric-errors|warning|SymbolErrorCounter 11");
 	assert_string_equal(s->findings.v[0].subject, "leaf port 1, to h1 HCA-1 port 1");
@@ -111,10 +105,8 @@ static void one_look_is_held_against_totals(void **state)
 	assert_string_equal(said(s), "fabric-errors|warning|SymbolErrorCounter 11, PortXmitConstraintErrors 101");
 }
 
-static void two_looks_are_held_against_rates_and_totals(void **state)
+SETUP_TEST(two_looks_are_held_against_rates_and_totals)
 {
-	struct setup *s = *state;
-
 	/* High, but does not move; as one that was cleared between the two, or that moves slowly. */
 	value(s, "SymbolErrorCounter", 5000, 16);
 	before(s, "SymbolErrorCounter", 5000, 16, 10);
@@ -137,9 +129,8 @@ static void two_looks_are_held_against_rates_and_totals(void **state)
 	assert_string_equal(said(s), "fabric-errors|critical|SymbolErrorCounter +100 in 1 s (5000)");
 }
 
-static void a_counter_that_was_cleared_or_stands_at_its_end_has_no_rate(void **state)
+SETUP_TEST(a_counter_that_was_cleared_or_stands_at_its_end_has_no_rate)
 {
-	struct setup *s = *state;
 	size_t counter = rd_pma_find_counter("LinkDownedCounter");
 	uint64_t delta;
 	double seconds;
@@ -162,17 +153,14 @@ static void a_counter_that_was_cleared_or_stands_at_its_end_has_no_rate(void **s
 	assert_false(rd_fabric_delta(&s->fabric, s->port, counter, &delta, &seconds));
 }
 
-static void a_counter_at_its_end_is_at_least_that(void **state)
+SETUP_TEST(a_counter_at_its_end_is_at_least_that)
 {
-	struct setup *s = *state;
-
 	value(s, "LocalLinkIntegrityErrors", 15, 4);
 	assert_string_equal(said(s), "fabric-saturated|warning|LocalLinkIntegrityErrors at least 15");
 }
 
-static void a_link_is_degraded_only_where_both_ends_can_more(void **state)
+SETUP_TEST(a_link_is_degraded_only_where_both_ends_can_more)
 {
-	struct setup *s = *state;
 	struct rd_fabric_port *peer = &s->fabric.ports[s->port->peer];
 
 	s->port->speed_active = peer->speed_active = RD_SPEED_QDR;
@@ -202,9 +190,8 @@ static void a_link_is_degraded_only_where_both_ends_can_more(void **state)
 	assert_string_equal(said(s), "");
 }
 
-static void silence_of_an_agent_is_not_health(void **state)
+SETUP_TEST(silence_of_an_agent_is_not_health)
 {
-	struct setup *s = *state;
 	struct rd_fabric_port *peer = &s->fabric.ports[s->port->peer];
 
 	peer->fresh = false;
@@ -223,10 +210,8 @@ static void silence_of_an_agent_is_not_health(void **state)
 		"fabric-ports-unread|warning|1 of 4 ports: status 0x001c for PortCountersExtended (attribute 0x1d)");
 }
 
-static void a_fabric_of_one_node_is_critical(void **state)
+SETUP_TEST(a_fabric_of_one_node_is_critical)
 {
-	struct setup *s = *state;
-
 	rd_fabric_deinit(&s->fabric);
 	fabric_from_text(RD_TOPOLOGY_MAGIC "\nnode 0x1 ca 1 \"h1 HCA-1\"\n", &s->fabric);
 	s->fabric.self = 0;
@@ -238,10 +223,8 @@ static void a_fabric_of_one_node_is_critical(void **state)
 	assert_string_equal(s->findings.v[0].subject, "mlx5_0 port 1");
 }
 
-static void what_comes_and_goes_is_said_once_a_node(void **state)
+SETUP_TEST(what_comes_and_goes_is_said_once_a_node)
 {
-	struct setup *s = *state;
-
 	for (size_t i = 0; i < s->fabric.n_ports; i++)
 		if (s->fabric.ports[i].node == s->port->node)
 			s->fabric.ports[i].presence = RD_PORT_GONE;
@@ -255,9 +238,8 @@ static void what_comes_and_goes_is_said_once_a_node(void **state)
 	assert_string_equal(said(s), "fabric-node-replaced|warning|instead of 0x0000000000000abc");
 }
 
-static void waiting_is_a_share_of_time(void **state)
+SETUP_TEST(waiting_is_a_share_of_time)
 {
-	struct setup *s = *state;
 	double share;
 
 	/* 4x EDR carries 100 Gbit/s: 12.5e9 octets a second. Tick 7: 8 octets of the port, so 781,250,000 ticks in half of
@@ -278,9 +260,8 @@ static void waiting_is_a_share_of_time(void **state)
 	assert_false(rd_fabric_wait_share(&s->fabric, s->port, &share));
 }
 
-static void data_counts_four_octets(void **state)
+SETUP_TEST(data_counts_four_octets)
 {
-	struct setup *s = *state;
 	double gbps;
 
 	value(s, "PortXmitData", 3125000000, 64);
@@ -290,9 +271,8 @@ static void data_counts_four_octets(void **state)
 	assert_true(rd_fabric_link_gbps(s->port) > 99.99 && rd_fabric_link_gbps(s->port) < 100.01);
 }
 
-static void thresholds_are_refused_with_their_line(void **state)
+SETUP_TEST(thresholds_are_refused_with_their_line)
 {
-	struct setup *s = *state;
 	static const char *const bad[] = {
 		"\nSymbolErrorCounter 1 2",   "\nSymbolErrorCounter 1 2 3 4", "\nNoSuch 1 2 3",
 		"\nSymbolErrorCounter x 2 3", "\nSymbolErrorCounter -1 2 3",  "\nNoSuch=3",
@@ -307,26 +287,4 @@ static void thresholds_are_refused_with_their_line(void **state)
 	/* infiniband-diags' form; the rates stay. */
 	assert_int_equal(rd_fabric_limits_parse("t", "SymbolErrorCounter=77\n", 22, &s->limits, &err), 0);
 	assert_true(s->limits.v[0].total == 77 && s->limits.v[0].warning == 120);
-}
-
-#define WITH_SETUP(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SETUP(a_sound_fabric_is_silent),
-		WITH_SETUP(one_look_is_held_against_totals),
-		WITH_SETUP(two_looks_are_held_against_rates_and_totals),
-		WITH_SETUP(a_counter_that_was_cleared_or_stands_at_its_end_has_no_rate),
-		WITH_SETUP(a_counter_at_its_end_is_at_least_that),
-		WITH_SETUP(a_link_is_degraded_only_where_both_ends_can_more),
-		WITH_SETUP(silence_of_an_agent_is_not_health),
-		WITH_SETUP(a_fabric_of_one_node_is_critical),
-		WITH_SETUP(what_comes_and_goes_is_said_once_a_node),
-		WITH_SETUP(waiting_is_a_share_of_time),
-		WITH_SETUP(data_counts_four_octets),
-		WITH_SETUP(thresholds_are_refused_with_their_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

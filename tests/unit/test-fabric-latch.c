@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/fabric/fabric.h"
 #include "base/memory.h"
 
@@ -46,7 +43,9 @@ static const struct rd_fabric_latch *latch(const char *subject, enum rd_severity
 	return NULL;
 }
 
-static void a_critical_finding_that_is_over_is_remembered(void **state)
+#define WITH_TEAR_DOWN(name) TEST_WITH(name, NULL, tear_down)
+
+WITH_TEAR_DOWN(a_critical_finding_that_is_over_is_remembered)
 {
 	const struct rd_fabric_latch *l;
 
@@ -82,7 +81,7 @@ static void a_critical_finding_that_is_over_is_remembered(void **state)
 	assert_int_equal(l->looks.last_ns, 9 * SECOND);
 }
 
-static void notes_and_muted_findings_are_not(void **state)
+WITH_TEAR_DOWN(notes_and_muted_findings_are_not)
 {
 	find("fabric-node-new", RD_SEV_NOTE, "node", "x");
 	find("fabric-errors", RD_SEV_CRITICAL, "leaf port 1", "+100");
@@ -91,7 +90,7 @@ static void notes_and_muted_findings_are_not(void **state)
 	assert_int_equal(latches.n, 0);
 }
 
-static void findings_with_one_key_are_one_and_count_once_for_a_sweep(void **state)
+WITH_TEAR_DOWN(findings_with_one_key_are_one_and_count_once_for_a_sweep)
 {
 	for (unsigned i = 1; i <= 2; i++) {
 		find("fabric-errors", RD_SEV_WARNING, "host HCA-1 port 1", "12");
@@ -104,7 +103,7 @@ static void findings_with_one_key_are_one_and_count_once_for_a_sweep(void **stat
 	}
 }
 
-static void what_was_seen_to_be_over_comes_back_when_it_does(void **state)
+WITH_TEAR_DOWN(what_was_seen_to_be_over_comes_back_when_it_does)
 {
 	find("fabric-errors", RD_SEV_WARNING, "leaf port 1", "12");
 	find("fabric-errors", RD_SEV_WARNING, "leaf port 2", "12");
@@ -121,7 +120,7 @@ static void what_was_seen_to_be_over_comes_back_when_it_does(void **state)
 	assert_int_equal(rd_fabric_latches_count(&latches, RD_SEV_WARNING, true), 1);
 }
 
-static void the_worst_comes_first_then_what_is_current_then_by_harm(void **state)
+WITH_TEAR_DOWN(the_worst_comes_first_then_what_is_current_then_by_harm)
 {
 	static const char *const expected[] = { "c", "b", "e", "d", "a" };
 	const struct rd_fabric_latch **ranked;
@@ -139,7 +138,7 @@ static void the_worst_comes_first_then_what_is_current_then_by_harm(void **state
 	free(ranked);
 }
 
-static void their_number_is_limited_and_what_is_dropped_is_counted(void **state)
+WITH_TEAR_DOWN(their_number_is_limited_and_what_is_dropped_is_counted)
 {
 	char subject[32];
 
@@ -162,9 +161,7 @@ static void their_number_is_limited_and_what_is_dropped_is_counted(void **state)
 	assert_int_equal(latches.dropped, 2 + 1);
 }
 
-#define WITH_TEAR_DOWN(name) cmocka_unit_test_teardown(name, tear_down)
-
-static void silence_that_ends_in_absence_is_not_over(void **state)
+WITH_TEAR_DOWN(silence_that_ends_in_absence_is_not_over)
 {
 	find("fabric-agent-silent", RD_SEV_WARNING, "host 1", "1 of 1 ports");
 	find("fabric-agent-silent", RD_SEV_WARNING, "host 2", "1 of 1 ports");
@@ -175,19 +172,4 @@ static void silence_that_ends_in_absence_is_not_over(void **state)
 	assert_int_equal(rd_fabric_latches_count(&latches, RD_SEV_WARNING, true), 1);
 	/* Of host 2 it is. */
 	assert_int_equal(rd_fabric_latches_count(&latches, RD_SEV_WARNING, false), 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_TEAR_DOWN(a_critical_finding_that_is_over_is_remembered),
-		WITH_TEAR_DOWN(silence_that_ends_in_absence_is_not_over),
-		WITH_TEAR_DOWN(notes_and_muted_findings_are_not),
-		WITH_TEAR_DOWN(findings_with_one_key_are_one_and_count_once_for_a_sweep),
-		WITH_TEAR_DOWN(what_was_seen_to_be_over_comes_back_when_it_does),
-		WITH_TEAR_DOWN(the_worst_comes_first_then_what_is_current_then_by_harm),
-		WITH_TEAR_DOWN(their_number_is_limited_and_what_is_dropped_is_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

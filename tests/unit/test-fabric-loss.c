@@ -9,9 +9,7 @@
 #include "cmd/fabric/fabric.h"
 #include "source/shared/libibmad.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <string.h>
 
 #define CA 1
 #define SWITCH 2
@@ -196,10 +194,11 @@ static void lose(struct net *net, unsigned percent, uint32_t seed)
 	net->fake.loss_seed = seed;
 }
 
-static void what_is_there_is_never_gone(void **state)
+#define NET_TEST(name) TEST_OF(name, struct net, net, setup, teardown)
+
+NET_TEST(what_is_there_is_never_gone)
 {
 	static const unsigned percents[] = { 1, 5, 20, 40 };
-	struct net *net = *state;
 	size_t incomplete = 0;
 
 	for (size_t p = 0; p < RD_ARRAY_SIZE(percents); p++) {
@@ -231,9 +230,8 @@ static void unplug(struct net *net, unsigned node, unsigned port)
 	at->peers[port].port = 0;
 }
 
-static void a_node_that_is_removed_is_gone_until_it_is_back(void **state)
+NET_TEST(a_node_that_is_removed_is_gone_until_it_is_back)
 {
-	struct net *net = *state;
 	const struct rd_fabric_port *port;
 
 	for (uint32_t seed = 1; seed <= 5; seed++) {
@@ -261,9 +259,8 @@ static void a_node_that_is_removed_is_gone_until_it_is_back(void **state)
 }
 
 /* A node in the place of one that is gone ends that, at once and later. So does a day. */
-static void a_node_that_is_replaced_is_not_gone(void **state)
+NET_TEST(a_node_that_is_replaced_is_not_gone)
 {
-	struct net *net = *state;
 	const struct rd_fabric_port *port;
 	unsigned other;
 
@@ -290,10 +287,8 @@ static void a_node_that_is_replaced_is_not_gone(void **state)
 }
 
 /* A switch that is gone, with what is behind it. */
-static void a_switch_is_gone_with_its_adapters(void **state)
+NET_TEST(a_switch_is_gone_with_its_adapters)
 {
-	struct net *net = *state;
-
 	begin(net, &net->run);
 	for (unsigned i = 1; i <= HOSTS + SPINES; i++)
 		unplug(net, net->leaves[2], i);
@@ -307,10 +302,8 @@ static void a_switch_is_gone_with_its_adapters(void **state)
 }
 
 /* The link of a host is down, and yet it responds at its LID: there is a way to it that the walk did not see. */
-static void what_responds_at_its_lid_is_not_gone(void **state)
+NET_TEST(what_responds_at_its_lid_is_not_gone)
 {
-	struct net *net = *state;
-
 	begin(net, &net->run);
 	unplug(net, net->hosts[3][2], 1);
 	walk_again(net);
@@ -324,9 +317,8 @@ static void what_responds_at_its_lid_is_not_gone(void **state)
 }
 
 /* A leaf whose links are up, but that does not respond to directed routes: its hosts are behind it. */
-static void what_is_behind_a_silent_switch_is_not_reached(void **state)
+NET_TEST(what_is_behind_a_silent_switch_is_not_reached)
 {
-	struct net *net = *state;
 	struct rd_findings findings = { 0 };
 	const struct rd_fabric_port *port;
 
@@ -354,10 +346,8 @@ static void what_is_behind_a_silent_switch_is_not_reached(void **state)
 }
 
 /* Our own link: nothing is known about the rest. */
-static void our_own_link_does_not_make_others_gone(void **state)
+NET_TEST(our_own_link_does_not_make_others_gone)
 {
-	struct net *net = *state;
-
 	begin(net, &net->run);
 	unplug(net, net->hosts[0][0], 1);
 	for (unsigned i = 2; i < FAKE_NOWHERE; i++)
@@ -368,9 +358,8 @@ static void our_own_link_does_not_make_others_gone(void **state)
 }
 
 /* PortInfo of one port, and the description of its switch, got lost: they are those of before. */
-static void what_was_not_read_is_as_before(void **state)
+NET_TEST(what_was_not_read_is_as_before)
 {
-	struct net *net = *state;
 	const struct rd_fabric_port *port;
 	size_t node;
 
@@ -406,10 +395,8 @@ static unsigned walks_in(struct net *net, unsigned seconds)
 	return walks;
 }
 
-static void a_walk_has_a_reason(void **state)
+NET_TEST(a_walk_has_a_reason)
 {
-	struct net *net = *state;
-
 	begin(net, &net->run);
 	assert_int_equal(walks_in(net, 500), 0);
 	assert_int_equal(walks_in(net, 400), 1); /* every ten minutes */
@@ -431,10 +418,8 @@ static void a_walk_has_a_reason(void **state)
 }
 
 /* The subnet manager at the first leaf; the fake counts its activity with its datagrams. */
-static void a_subnet_manager_that_stops_or_moves_is_a_reason(void **state)
+NET_TEST(a_subnet_manager_that_stops_or_moves_is_a_reason)
 {
-	struct net *net = *state;
-
 	begin(net, &net->run);
 	assert_int_equal(walks_in(net, 100), 0);
 	net->fake.sm_stopped = true;
@@ -446,9 +431,8 @@ static void a_subnet_manager_that_stops_or_moves_is_a_reason(void **state)
 }
 
 /* Two hosts of one GUID: both are listed and read, with the same identity after each walk, and named with their places. */
-static void a_duplicate_guid_is_named_with_both_places(void **state)
+NET_TEST(a_duplicate_guid_is_named_with_both_places)
 {
-	struct net *net = *state;
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	const struct rd_fabric *fabric = &net->run.fabric;
 	uint64_t guid = 0x1000 + HOST_LID(2, 1);
@@ -477,23 +461,4 @@ static void a_duplicate_guid_is_named_with_both_places(void **state)
 		assert_non_null(findings.v[i].caused_by.id);
 		assert_string_equal(findings.v[i].caused_by.id, "fabric-guid-duplicate");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_there_is_never_gone, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_node_that_is_removed_is_gone_until_it_is_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_node_that_is_replaced_is_not_gone, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_switch_is_gone_with_its_adapters, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_responds_at_its_lid_is_not_gone, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_behind_a_silent_switch_is_not_reached, setup, teardown),
-		cmocka_unit_test_setup_teardown(our_own_link_does_not_make_others_gone, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_not_read_is_as_before, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_duplicate_guid_is_named_with_both_places, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_walk_has_a_reason, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_subnet_manager_that_stops_or_moves_is_a_reason, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

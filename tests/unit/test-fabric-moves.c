@@ -2,9 +2,6 @@
 /* How many ports change hands when a host of the list leaves or joins. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/shares/fabric-shard.h"
 #include "base/memory.h"
 #include "collect/fabric/fabric.h"
@@ -104,7 +101,7 @@ static void check_moves(const char *what, const struct rd_fabric *fabric, size_t
 		free(names[i]);
 }
 
-static void of_a_fat_tree_at_most_four_percent_move(void **state)
+TEST(of_a_fat_tree_at_most_four_percent_move)
 {
 	struct rd_fabric fabric;
 
@@ -120,7 +117,7 @@ static void of_a_fat_tree_at_most_four_percent_move(void **state)
 }
 
 /* In a network of some hundred ports a share is a few dozen: the square root of it is a percent of all. */
-static void of_a_small_network_little_more_moves(void **state)
+TEST(of_a_small_network_little_more_moves)
 {
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 
@@ -132,7 +129,7 @@ static void of_a_small_network_little_more_moves(void **state)
 
 /* A torus of SIDE^3 switches with two hosts each: six links of two cables. */
 #define SIDE 8
-static void of_a_torus_at_most_four_percent_move(void **state)
+TEST(of_a_torus_at_most_four_percent_move)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
@@ -158,7 +155,7 @@ static void of_a_torus_at_most_four_percent_move(void **state)
 }
 
 /* A dragonfly of 17 groups of 16 switches, each group with a cable to each other group, and four hosts at a switch. */
-static void of_a_dragonfly_at_most_four_percent_move(void **state)
+TEST(of_a_dragonfly_at_most_four_percent_move)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
@@ -184,7 +181,7 @@ static void of_a_dragonfly_at_most_four_percent_move(void **state)
 }
 
 /* The host is taken off the list, and its adapter out of the network. */
-static void a_host_that_is_switched_off_moves_no_more(void **state)
+TEST(a_host_that_is_switched_off_moves_no_more)
 {
 	char *names[HOSTS];
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
@@ -219,15 +216,4 @@ static void a_host_that_is_switched_off_moves_no_more(void **state)
 	rd_shards_deinit(&all);
 	for (size_t i = 0; i < HOSTS; i++)
 		free(names[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(of_a_fat_tree_at_most_four_percent_move),	 TEST(of_a_torus_at_most_four_percent_move),
-		TEST(of_a_dragonfly_at_most_four_percent_move),	 TEST(of_a_small_network_little_more_moves),
-		TEST(a_host_that_is_switched_off_moves_no_more),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,9 +6,7 @@
 #include "collect/fabric/fabric.h"
 #include "source/shared/libibmad.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <string.h>
 
 #define SWITCH_LID 5
 #define SWITCH_GUID 0x1005
@@ -123,7 +121,7 @@ static void check(unsigned port, size_t counter, uint64_t value)
 	assert_int_equal(read->v, value);
 }
 
-static void a_healthy_switch_is_one_question(void **state)
+TEST_WITH(a_healthy_switch_is_one_question, begin, end)
 {
 	/* ClassPortInfo and one question of each. */
 	assert_int_equal(sweep(), 4);
@@ -140,7 +138,7 @@ static void a_healthy_switch_is_one_question(void **state)
 	assert_int_equal(sweep(), 2);
 }
 
-static void errors_are_looked_for_once_and_again_when_they_move(void **state)
+TEST_WITH(errors_are_looked_for_once_and_again_when_they_move, begin, end)
 {
 	net.symbols[2] = 7;
 	assert_int_equal(sweep(), 4 + PORTS);
@@ -160,7 +158,7 @@ static void errors_are_looked_for_once_and_again_when_they_move(void **state)
 	check(2, RD_C_SYMBOL_ERROR, 0);
 }
 
-static void details_are_asked_where_their_parent_moved(void **state)
+TEST_WITH(details_are_asked_where_their_parent_moved, begin, end)
 {
 	net.received[1] = 3;
 	net.discards[4] = 9;
@@ -175,7 +173,7 @@ static void details_are_asked_where_their_parent_moved(void **state)
 	assert_int_equal(port_at(1)->before[RD_C_LOOPING_ERRORS].v, 3);
 }
 
-static void a_sum_at_its_end_is_no_sum(void **state)
+TEST_WITH(a_sum_at_its_end_is_no_sum, begin, end)
 {
 	net.symbols[1] = 0xffff;
 	net.symbols[2] = 1;
@@ -185,7 +183,7 @@ static void a_sum_at_its_end_is_no_sum(void **state)
 	check(2, RD_C_SYMBOL_ERROR, 2);
 }
 
-static void a_port_that_was_not_read_is_asked_again(void **state)
+TEST_WITH(a_port_that_was_not_read_is_asked_again, begin, end)
 {
 	net.symbols[2] = 7;
 	sweep();
@@ -195,7 +193,7 @@ static void a_port_that_was_not_read_is_asked_again(void **state)
 }
 
 /* 3 and 1 are 4; their largest is 3, and stays 3 when the smaller one moves. */
-static void an_agent_that_does_not_add_is_found_out(void **state)
+TEST_WITH(an_agent_that_does_not_add_is_found_out, begin, end)
 {
 	net.maximum = true;
 	net.symbols[1] = 3;
@@ -208,7 +206,7 @@ static void an_agent_that_does_not_add_is_found_out(void **state)
 }
 
 /* No packet on any port, while questions pass: all is made up. */
-static void an_agent_that_sums_up_nothing_is_not_believed(void **state)
+TEST_WITH(an_agent_that_sums_up_nothing_is_not_believed, begin, end)
 {
 	memset(net.packets, 0, sizeof(net.packets));
 	net.symbols[2] = 0;
@@ -223,7 +221,7 @@ static void refuse_together(struct rd_mad *mad)
 		mad->data[5] = 0x0c;
 }
 
-static void one_that_refuses_is_asked_port_by_port(void **state)
+TEST_WITH(one_that_refuses_is_asked_port_by_port, begin, end)
 {
 	fake.agents[SWITCH_LID].change = refuse_together;
 	net.symbols[2] = 7;
@@ -235,14 +233,14 @@ static void one_that_refuses_is_asked_port_by_port(void **state)
 	check(2, RD_C_SYMBOL_ERROR, 7);
 }
 
-static void one_that_cannot_is_not_asked(void **state)
+TEST_WITH(one_that_cannot_is_not_asked, begin, end)
 {
 	fake.capability = CAPABILITY & ~0x100;
 	assert_int_equal(sweep(), 3 + PORTS);
 	assert_int_equal(net.asked_together, 0);
 }
 
-static void for_rates_every_port_is_asked_for_its_traffic(void **state)
+TEST_WITH(for_rates_every_port_is_asked_for_its_traffic, begin, end)
 {
 	fabric.traffic = true;
 	assert_int_equal(sweep(), 4 + PORTS + 1);
@@ -257,7 +255,7 @@ static void for_rates_every_port_is_asked_for_its_traffic(void **state)
 }
 
 /* With 64 bits for all, PortCounters is only asked for the sum. */
-static void extended_counters_replace_the_others(void **state)
+TEST_WITH(extended_counters_replace_the_others, begin, end)
 {
 	fake.capability2 = 2;
 	net.symbols[2] = 100000;
@@ -272,7 +270,7 @@ static void extended_counters_replace_the_others(void **state)
 	assert_int_equal(port_at(2)->before[RD_C_SYMBOL_ERROR].v, 100000);
 }
 
-static void silent_to_class_port_info(void **state)
+TEST_WITH(silent_to_class_port_info, begin, end)
 {
 	fake.agents[SWITCH_LID].silent_attribute = 1;
 	sweep();
@@ -282,7 +280,7 @@ static void silent_to_class_port_info(void **state)
 	assert_int_equal(port_at(1)->error_attribute, 1);
 }
 
-static void an_attribute_that_is_silent_costs_itself(void **state)
+TEST_WITH(an_attribute_that_is_silent_costs_itself, begin, end)
 {
 	fabric.traffic = true;
 	sweep();
@@ -308,21 +306,5 @@ static int load(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_healthy_switch_is_one_question, begin, end),
-		cmocka_unit_test_setup_teardown(errors_are_looked_for_once_and_again_when_they_move, begin, end),
-		cmocka_unit_test_setup_teardown(details_are_asked_where_their_parent_moved, begin, end),
-		cmocka_unit_test_setup_teardown(a_sum_at_its_end_is_no_sum, begin, end),
-		cmocka_unit_test_setup_teardown(a_port_that_was_not_read_is_asked_again, begin, end),
-		cmocka_unit_test_setup_teardown(an_agent_that_does_not_add_is_found_out, begin, end),
-		cmocka_unit_test_setup_teardown(an_agent_that_sums_up_nothing_is_not_believed, begin, end),
-		cmocka_unit_test_setup_teardown(one_that_refuses_is_asked_port_by_port, begin, end),
-		cmocka_unit_test_setup_teardown(one_that_cannot_is_not_asked, begin, end),
-		cmocka_unit_test_setup_teardown(for_rates_every_port_is_asked_for_its_traffic, begin, end),
-		cmocka_unit_test_setup_teardown(extended_counters_replace_the_others, begin, end),
-		cmocka_unit_test_setup_teardown(silent_to_class_port_info, begin, end),
-		cmocka_unit_test_setup_teardown(an_attribute_that_is_silent_costs_itself, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, load, NULL);
+	return unit_run(load, NULL);
 }

@@ -2,9 +2,6 @@
 /* What differs from all others of its kind, without a saved topology; and sound networks that differ on purpose. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/fabric/fabric.h"
 #include "base/text.h"
 #include "collect/fabric/fabric.h"
@@ -119,10 +116,10 @@ static void support_all(struct setup *s, uint64_t guid, unsigned number, unsigne
 	port->speed_supported = peer->speed_supported = speed_bits;
 }
 
-static void one_link_of_1x_is_odd(void **state)
-{
-	struct setup *s = *state;
+#define SETUP_TEST(name) TEST_OF(name, struct setup, s, set_up, tear_down)
 
+SETUP_TEST(one_link_of_1x_is_odd)
+{
 	assert_string_equal(said(s), "");
 	/* Whatever its ends support: fewer lanes were detected. */
 	run_at(s, LEAF(3), 2, 1, RD_SPEED_HDR);
@@ -137,10 +134,8 @@ static void one_link_of_1x_is_odd(void **state)
 	assert_string_equal(said(s), "fabric-link-odd|warning|spine1 port 4, to leaf3 port 2|1x SDR");
 }
 
-static void one_speed_among_others_is_odd(void **state)
+SETUP_TEST(one_speed_among_others_is_odd)
 {
-	struct setup *s = *state;
-
 	run_at(s, HOST(4, 1), 1, 4, RD_SPEED_EDR);
 	support_all(s, HOST(4, 1), 1, 0, 0);
 	assert_string_equal(said(s), "fabric-link-odd|warning|leaf4 port 6, to host4-1 HCA-1 port 1|4x EDR");
@@ -157,10 +152,8 @@ static void one_speed_among_others_is_odd(void **state)
 	assert_string_equal(said(s), "");
 }
 
-static void what_is_slower_on_purpose_is_at_most_a_note(void **state)
+SETUP_TEST(what_is_slower_on_purpose_is_at_most_a_note)
 {
-	struct setup *s = *state;
-
 	/* Half of the hosts of an older generation, with the same device. */
 	for (unsigned l = 0; l < LEAVES / 2; l++)
 		for (unsigned h = 0; h < HOSTS; h++) {
@@ -217,10 +210,8 @@ static bool lacks_another(unsigned leaf, unsigned uplink)
 	return leaf == 2 && uplink == 1;
 }
 
-static void nineteen_of_twenty_uplinks_are_odd(void **state)
+SETUP_TEST(nineteen_of_twenty_uplinks_are_odd)
 {
-	struct setup *s = *state;
-
 	make_tree(s, LEAVES, 5, NULL);
 	assert_string_equal(said(s), "");
 	make_tree(s, LEAVES, 5, lacks_one);
@@ -247,9 +238,9 @@ static void nineteen_of_twenty_uplinks_are_odd(void **state)
 }
 
 /* The saved topology knows the ports of the link that is missing: one cause. */
-static void a_missing_uplink_is_one_cause_with_a_plan(void **state)
+SETUP_TEST(a_missing_uplink_is_one_cause_with_a_plan)
 {
-	struct setup plan = { 0 }, *s = *state;
+	struct setup plan = { 0 };
 	size_t causes = 0;
 
 	make_tree(&plan, LEAVES, 2, NULL);
@@ -274,9 +265,8 @@ static bool rotates(unsigned leaf, unsigned uplink)
 	return uplink == 4 + leaf % SPINES || uplink == 4 + (leaf + 1) % SPINES;
 }
 
-static void switches_that_differ_on_purpose_are_silent(void **state)
+SETUP_TEST(switches_that_differ_on_purpose_are_silent)
 {
-	struct setup *s = *state;
 	size_t port;
 
 	/* A storage leaf with half of the uplinks. */
@@ -308,9 +298,8 @@ static void switches_that_differ_on_purpose_are_silent(void **state)
 }
 
 /* A leaf that differs by one link to each of two switches: another design, or a cable at the wrong port. Nothing is missing. */
-static void a_link_to_another_switch_is_not_missing(void **state)
+SETUP_TEST(a_link_to_another_switch_is_not_missing)
 {
-	struct setup *s = *state;
 	size_t here, there;
 
 	make_tree(s, LEAVES, 5, lacks_one);
@@ -325,9 +314,8 @@ static void a_link_to_another_switch_is_not_missing(void **state)
 }
 
 /* Switches that are all connected with each other, each with hosts: no two have the same neighbours. */
-static void a_mesh_is_silent(void **state)
+SETUP_TEST(a_mesh_is_silent)
 {
-	struct setup *s = *state;
 	_cleanup_buf_ struct rd_buf text = { 0 };
 
 	rd_fabric_deinit(&s->fabric);
@@ -344,9 +332,8 @@ static void a_mesh_is_silent(void **state)
 	assert_string_equal(said(s), "");
 }
 
-static void a_census_counts_kinds(void **state)
+SETUP_TEST(a_census_counts_kinds)
 {
-	struct setup *s = *state;
 	struct rd_fabric_census census;
 	struct rd_fabric_node *node = &s->fabric.nodes[rd_fabric_find_node(&s->fabric, HOST(0, 0))];
 
@@ -365,23 +352,4 @@ static void a_census_counts_kinds(void **state)
 	assert_int_equal(census.rates[1].width, 1);
 	assert_true(rd_fabric_rate_is_rare(&census, &census.rates[1]));
 	assert_false(rd_fabric_rate_is_rare(&census, &census.rates[0]));
-}
-
-#define WITH_SETUP(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SETUP(one_link_of_1x_is_odd),
-		WITH_SETUP(one_speed_among_others_is_odd),
-		WITH_SETUP(what_is_slower_on_purpose_is_at_most_a_note),
-		WITH_SETUP(nineteen_of_twenty_uplinks_are_odd),
-		WITH_SETUP(a_missing_uplink_is_one_cause_with_a_plan),
-		WITH_SETUP(switches_that_differ_on_purpose_are_silent),
-		WITH_SETUP(a_link_to_another_switch_is_not_missing),
-		WITH_SETUP(a_mesh_is_silent),
-		WITH_SETUP(a_census_counts_kinds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

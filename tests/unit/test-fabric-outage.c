@@ -2,9 +2,6 @@
 /* What ports count while their link is lost: a consequence of that, until the link is back. */
 #include "unit.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "collect/fabric/fabric.h"
 #include "fabric-sweeps.h"
 #include "fabric-text.h"
@@ -30,10 +27,10 @@ static void lose_power(struct setup *s)
 	at(s, HOST(1, 0), 1)->mute = at(s, HOST(1, 0), 1)->lost = true;
 }
 
-static void a_host_without_power_has_no_bad_cable(void **state)
-{
-	struct setup *s = *state;
+#define SETUP_TEST(name) TEST_OF(name, struct setup, s, set_up, sweeps_tear_down)
 
+SETUP_TEST(a_host_without_power_has_no_bad_cable)
+{
 	lose_power(s);
 	assert_int_equal(faults(s), 0);
 	assert_string_equal(s->findings.v[0].id, "fabric-link-down");
@@ -66,10 +63,8 @@ static void a_host_without_power_has_no_bad_cable(void **state)
 }
 
 /* The link of an adapter went down once, and is up: nothing restarted, so what it counts is of the cable. */
-static void errors_of_a_link_that_came_back_count(void **state)
+SETUP_TEST(errors_of_a_link_that_came_back_count)
 {
-	struct setup *s = *state;
-
 	sweep(s, 1);
 	count(s, LEAF(1), 1, RD_C_LINK_DOWNED, 1);
 	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 5000);
@@ -89,10 +84,8 @@ static void restart_host(struct setup *s)
 }
 
 /* A restart explains the loss before it, not one of a minute later. */
-static void an_old_restart_excuses_no_later_errors(void **state)
+SETUP_TEST(an_old_restart_excuses_no_later_errors)
 {
-	struct setup *s = *state;
-
 	restart_host(s);
 	sweep(s, 60);
 	faults(s);
@@ -104,10 +97,8 @@ static void an_old_restart_excuses_no_later_errors(void **state)
 }
 
 /* Nor one of more than 15 minutes before it. */
-static void a_late_restart_excuses_no_earlier_errors(void **state)
+SETUP_TEST(a_late_restart_excuses_no_earlier_errors)
 {
-	struct setup *s = *state;
-
 	sweep(s, 1);
 	count(s, LEAF(1), 1, RD_C_LINK_DOWNED, 1);
 	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 400);
@@ -132,9 +123,8 @@ static struct rd_fabric_port *never_plugged(struct setup *s)
 }
 
 /* A cable is plugged in at a port that had none: what is counted then is no fault, before the node is discovered and after it. */
-static void a_new_cable_is_no_bad_one(void **state)
+SETUP_TEST(a_new_cable_is_no_bad_one)
 {
-	struct setup *s = *state;
 	size_t host = fabric_port_at(&s->fabric, HOST(1, 0), 1), leaf = fabric_port_at(&s->fabric, LEAF(1), 1);
 	struct rd_fabric_port *port = never_plugged(s);
 
@@ -158,9 +148,8 @@ static void a_new_cable_is_no_bad_one(void **state)
 }
 
 /* Nor is it if both nodes were there before. */
-static void a_new_link_of_known_nodes_is_no_bad_one(void **state)
+SETUP_TEST(a_new_link_of_known_nodes_is_no_bad_one)
 {
-	struct setup *s = *state;
 	struct rd_fabric_port *port = at(s, LEAF(1), 1);
 
 	sweep(s, 1);
@@ -175,10 +164,8 @@ static void a_new_link_of_known_nodes_is_no_bad_one(void **state)
 }
 
 /* A port without a cable that counts on is not what one that is plugged in does. */
-static void so_many_errors_are_of_no_new_cable(void **state)
+SETUP_TEST(so_many_errors_are_of_no_new_cable)
 {
-	struct setup *s = *state;
-
 	never_plugged(s);
 	sweep(s, 1);
 	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 1001);
@@ -186,10 +173,8 @@ static void so_many_errors_are_of_no_new_cable(void **state)
 }
 
 /* Counters that begin from zero excuse only what a loss of the link explains: somebody may have cleared them. */
-static void errors_after_counters_were_cleared_count(void **state)
+SETUP_TEST(errors_after_counters_were_cleared_count)
 {
-	struct setup *s = *state;
-
 	sweep(s, 1);
 	for (size_t i = RD_C_XMIT_DATA; i <= RD_C_RCV_PKTS; i++)
 		at(s, HOST(1, 0), 1)->values[i].v = 0;
@@ -199,10 +184,8 @@ static void errors_after_counters_were_cleared_count(void **state)
 }
 
 /* A restart does not explain any number of errors. */
-static void so_many_errors_are_of_no_restart(void **state)
+SETUP_TEST(so_many_errors_are_of_no_restart)
 {
-	struct setup *s = *state;
-
 	restart_host(s);
 	sweep(s, 5);
 	count(s, LEAF(1), 1, RD_C_SYMBOL_ERROR, 5000);
@@ -211,10 +194,8 @@ static void so_many_errors_are_of_no_restart(void **state)
 }
 
 /* A loss, then errors with the link up, then a restart that comes later: those errors are of the cable. */
-static void errors_between_a_loss_and_a_restart_count(void **state)
+SETUP_TEST(errors_between_a_loss_and_a_restart_count)
 {
-	struct setup *s = *state;
-
 	sweep(s, 1);
 	count(s, LEAF(1), 1, RD_C_LINK_DOWNED, 1);
 	faults(s);
@@ -230,9 +211,8 @@ static void errors_between_a_loss_and_a_restart_count(void **state)
 }
 
 /* Both ends respond: it is known at once. */
-static void a_pulled_cable_is_down_before_the_next_discovery(void **state)
+SETUP_TEST(a_pulled_cable_is_down_before_the_next_discovery)
 {
-	struct setup *s = *state;
 	size_t spine = at(s, LEAF(1), 6)->peer;
 
 	sweep(s, 1);
@@ -252,9 +232,8 @@ static void a_pulled_cable_is_down_before_the_next_discovery(void **state)
 }
 
 /* The switch at the other end restarts, which takes longer than a sweep: discards in between are no congestion. */
-static void what_is_dropped_for_a_switch_that_restarts_is_no_fault(void **state)
+SETUP_TEST(what_is_dropped_for_a_switch_that_restarts_is_no_fault)
 {
-	struct setup *s = *state;
 	size_t spine = at(s, LEAF(1), 6)->peer;
 	struct rd_fabric_port *port = &s->fabric.ports[spine];
 
@@ -278,7 +257,7 @@ static void what_is_dropped_for_a_switch_that_restarts_is_no_fault(void **state)
 }
 
 /* Ports with a neighbour take two places of the list, others one: none is written behind its end. */
-static void so_many_links_are_doubtful_that_some_have_to_wait(void **state)
+TEST(so_many_links_are_doubtful_that_some_have_to_wait)
 {
 	const struct rd_sweep_limits limits = RD_SWEEP_LIMITS_DEFAULT;
 	_cleanup_(fake_mads_deinit) struct fake_mads fake;
@@ -301,27 +280,4 @@ static void so_many_links_are_doubtful_that_some_have_to_wait(void **state)
 	assert_int_equal(rd_fabric_check_links(&fake.mads, &limits, &tree, &err), 0);
 	assert_in_range(fake.sent, 255, 256);
 	assert_true(tree.n_ports > 300);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_host_without_power_has_no_bad_cable, set_up, sweeps_tear_down),
-		cmocka_unit_test_setup_teardown(errors_of_a_link_that_came_back_count, set_up, sweeps_tear_down),
-		cmocka_unit_test_setup_teardown(an_old_restart_excuses_no_later_errors, set_up, sweeps_tear_down),
-		cmocka_unit_test_setup_teardown(so_many_errors_are_of_no_restart, set_up, sweeps_tear_down),
-		cmocka_unit_test_setup_teardown(a_late_restart_excuses_no_earlier_errors, set_up, sweeps_tear_down),
-		cmocka_unit_test_setup_teardown(errors_after_counters_were_cleared_count, set_up, sweeps_tear_down),
-		cmocka_unit_test_setup_teardown(a_new_cable_is_no_bad_one, set_up, sweeps_tear_down),
-		cmocka_unit_test_setup_teardown(a_new_link_of_known_nodes_is_no_bad_one, set_up, sweeps_tear_down),
-		cmocka_unit_test_setup_teardown(so_many_errors_are_of_no_new_cable, set_up, sweeps_tear_down),
-		cmocka_unit_test_setup_teardown(errors_between_a_loss_and_a_restart_count, set_up, sweeps_tear_down),
-		cmocka_unit_test_setup_teardown(a_pulled_cable_is_down_before_the_next_discovery, set_up,
-						sweeps_tear_down),
-		cmocka_unit_test_setup_teardown(what_is_dropped_for_a_switch_that_restarts_is_no_fault, set_up,
-						sweeps_tear_down),
-		cmocka_unit_test(so_many_links_are_doubtful_that_some_have_to_wait),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

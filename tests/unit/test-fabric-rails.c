@@ -2,9 +2,6 @@
 /* Adapters at switches where all others have another name, and networks that differ on purpose. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/fabric/fabric.h"
 #include "base/buf.h"
 #include "collect/fabric/fabric.h"
@@ -98,10 +95,27 @@ static unsigned one_moved(unsigned unit, unsigned host, unsigned rail)
 static const char moved[] =
 	"leaf0 port 7, to node05 HCA-3 port 1|HCA-3, where nearly all adapters are HCA-0|at leaf3, as node00 HCA-3";
 
-static void an_adapter_at_another_rail_is_found(void **state)
+static int set_up(void **state)
+{
+	*state = calloc(1, sizeof(struct setup));
+	return 0;
+}
+
+static int tear_down(void **state)
 {
 	struct setup *s = *state;
 
+	rd_findings_deinit(&s->findings);
+	rd_fabric_deinit(&s->fabric);
+	rd_buf_deinit(&s->text);
+	free(s);
+	return 0;
+}
+
+#define SETUP_TEST(name) TEST_OF(name, struct setup, s, set_up, tear_down)
+
+SETUP_TEST(an_adapter_at_another_rail_is_found)
+{
 	make(s, "mlx5_%u", in_order);
 	assert_string_equal(said(s), "");
 	make(s, "HCA-%u", one_moved);
@@ -115,9 +129,8 @@ static void an_adapter_at_another_rail_is_found(void **state)
 }
 
 /* A saved topology that has it so is the stronger one. */
-static void what_is_so_in_the_saved_topology_is_a_note(void **state)
+SETUP_TEST(what_is_so_in_the_saved_topology_is_a_note)
 {
-	struct setup *s = *state;
 	_cleanup_(rd_fabric_deinit) struct rd_fabric plan = { 0 };
 
 	make(s, "HCA-%u", in_order);
@@ -150,10 +163,8 @@ static unsigned shared(unsigned unit, unsigned host, unsigned rail)
 	return LEAF(unit, rail / 2);
 }
 
-static void networks_that_differ_on_purpose_are_silent(void **state)
+SETUP_TEST(networks_that_differ_on_purpose_are_silent)
 {
-	struct setup *s = *state;
-
 	make(s, "mlx5_%u", by_rack);
 	assert_string_equal(said(s), "");
 	make(s, "mlx5_%u", reversed);
@@ -188,34 +199,4 @@ static void networks_that_differ_on_purpose_are_silent(void **state)
 			plug(s, leaf, node, (leaf < 4) == (leaf != 2 || host != 3) ? "mlx5_0" : "mlx5_2");
 		}
 	assert_string_equal(said(s), "");
-}
-
-static int set_up(void **state)
-{
-	*state = calloc(1, sizeof(struct setup));
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct setup *s = *state;
-
-	rd_findings_deinit(&s->findings);
-	rd_fabric_deinit(&s->fabric);
-	rd_buf_deinit(&s->text);
-	free(s);
-	return 0;
-}
-
-#define WITH_SETUP(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SETUP(an_adapter_at_another_rail_is_found),
-		WITH_SETUP(what_is_so_in_the_saved_topology_is_a_note),
-		WITH_SETUP(networks_that_differ_on_purpose_are_silent),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

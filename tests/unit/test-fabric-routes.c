@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/fabric/fabric.h"
 #include "base/memory.h"
 #include "collect/fabric/fabric.h"
@@ -142,9 +139,10 @@ static void assert_finding(const struct net *net, const char *id, const char *su
 	assert_string_equal(net->findings.v[0].observed, observed);
 }
 
-static void sound_tables_route_each_pair(void **state)
+#define NET_TEST(name) TEST_OF(name, struct net, net, set_up, tear_down)
+
+NET_TEST(sound_tables_route_each_pair)
 {
-	struct net *net = *state;
 	struct rd_path back;
 
 	assert_string_equal(way(net), "host0-0 HCA-1:-1>1 leaf0:1>5 spine0:1>2 leaf1:5>3 host1-2 HCA-1:1>-1");
@@ -167,9 +165,8 @@ static void sound_tables_route_each_pair(void **state)
 	assert_int_equal(net->verdict.groups[0].most, 4);
 }
 
-static void a_missing_entry_is_named_at_its_switch(void **state)
+NET_TEST(a_missing_entry_is_named_at_its_switch)
 {
-	struct net *net = *state;
 	char *fault;
 
 	set_entry(net, SPINE(0), LID_OF(1, 2), RD_ROUTE_NONE);
@@ -193,19 +190,15 @@ static void a_missing_entry_is_named_at_its_switch(void **state)
 	assert_finding(net, "fabric-route-missing", "spine0", "LID 106 (host1-2 HCA-1 port 1): table entry 99");
 }
 
-static void beyond_the_end_of_a_table_is_no_route(void **state)
+NET_TEST(beyond_the_end_of_a_table_is_no_route)
 {
-	struct net *net = *state;
-
 	RD_SET(net->routes.tables[node_at(net, LEAF(0))].top, LID_OF(1, 2) - 1);
 	assert_string_equal(way(net), "host0-0 HCA-1:-1>1 leaf0:1>-1");
 	assert_int_equal(net->path.end, RD_ROUTE_MISSING);
 }
 
-static void a_loop_ends_and_is_one_finding(void **state)
+NET_TEST(a_loop_ends_and_is_one_finding)
 {
-	struct net *net = *state;
-
 	set_entry(net, SPINE(0), LID_OF(1, 2), 3); /* to leaf2, which sends it to spine0 */
 	assert_string_equal(way(net), "host0-0 HCA-1:-1>1 leaf0:1>5 spine0:1>3 leaf2:5>5 spine0:3>-1");
 	assert_finding(net, "fabric-route-loop", "spine0",
@@ -218,10 +211,8 @@ static void a_loop_ends_and_is_one_finding(void **state)
 }
 
 /* Sources that come to it elsewhere name it by the same switch. */
-static void a_loop_has_one_name(void **state)
+NET_TEST(a_loop_has_one_name)
 {
-	struct net *net = *state;
-
 	set_entry(net, LEAF(2), LID_OF(0, 1), DOWN + 1);
 	set_entry(net, SPINE(0), LID_OF(0, 1), 3); /* back to leaf2 */
 	judge(net);
@@ -231,9 +222,8 @@ static void a_loop_has_one_name(void **state)
 	assert_int_equal(net->verdict.by_end[RD_ROUTE_LOOPS], DOWN);
 }
 
-static void a_port_that_is_down_ends_the_route(void **state)
+NET_TEST(a_port_that_is_down_ends_the_route)
 {
-	struct net *net = *state;
 	struct rd_fabric_port *port = port_at(net, LEAF(0), DOWN + 1);
 
 	port->state = RD_LINK_DOWN;
@@ -252,10 +242,8 @@ static void a_port_that_is_down_ends_the_route(void **state)
 	assert_int_equal(net->findings.v[0].severity, RD_SEV_UNKNOWN);
 }
 
-static void a_route_to_another_adapter_goes_astray(void **state)
+NET_TEST(a_route_to_another_adapter_goes_astray)
 {
-	struct net *net = *state;
-
 	set_entry(net, LEAF(1), LID_OF(1, 2), 1);
 	assert_string_equal(way(net), "host0-0 HCA-1:-1>1 leaf0:1>5 spine0:1>2 leaf1:5>1 host1-0 HCA-1:1>-1");
 	assert_string_equal(net->findings.v[0].id, "fabric-route-astray");
@@ -266,9 +254,8 @@ static void a_route_to_another_adapter_goes_astray(void **state)
 	assert_int_equal(net->verdict.by_end[RD_ROUTE_ASTRAY], 11);
 }
 
-static void a_table_that_was_not_read_is_unknown(void **state)
+NET_TEST(a_table_that_was_not_read_is_unknown)
 {
-	struct net *net = *state;
 	struct rd_route_table *table = &net->routes.tables[node_at(net, SPINE(0))];
 
 	table->top.known = RD_ABSENT;
@@ -287,10 +274,8 @@ static void a_table_that_was_not_read_is_unknown(void **state)
 }
 
 /* With an M_Key no table can be read: that is one fact, not one for each switch. */
-static void many_switches_with_one_fault_are_few_findings(void **state)
+NET_TEST(many_switches_with_one_fault_are_few_findings)
 {
-	struct net *net = *state;
-
 	for (unsigned leaf = 0; leaf < LEAVES; leaf++)
 		net->routes.tables[node_at(net, LEAF(leaf))].top.known = RD_ABSENT;
 	judge(net);
@@ -300,10 +285,8 @@ static void many_switches_with_one_fault_are_few_findings(void **state)
 }
 
 /* An adapter that the subnet manager has not configured yet is no destination. */
-static void what_is_not_active_takes_no_part(void **state)
+NET_TEST(what_is_not_active_takes_no_part)
 {
-	struct net *net = *state;
-
 	port_at(net, HOST(1, 2), 1)->state = RD_LINK_INIT;
 	for (unsigned leaf = 0; leaf < LEAVES; leaf++)
 		set_entry(net, LEAF(leaf), LID_OF(1, 2), RD_ROUTE_NONE);
@@ -312,9 +295,8 @@ static void what_is_not_active_takes_no_part(void **state)
 	assert_int_equal(net->verdict.pairs, 11 * 10);
 }
 
-static void each_lid_of_a_port_has_its_route(void **state)
+NET_TEST(each_lid_of_a_port_has_its_route)
 {
-	struct net *net = *state;
 	struct rd_fabric_port *port = port_at(net, HOST(2, 3), 1);
 
 	rd_routes_deinit(&net->routes);
@@ -326,10 +308,8 @@ static void each_lid_of_a_port_has_its_route(void **state)
 }
 
 /* All LIDs of other leaves leave through one of two uplinks. */
-static void uneven_uplinks_are_a_note(void **state)
+NET_TEST(uneven_uplinks_are_a_note)
 {
-	struct net *net = *state;
-
 	for (unsigned leaf = 1; leaf < LEAVES; leaf++)
 		for (unsigned i = 0; i < DOWN; i++)
 			set_entry(net, LEAF(0), LID_OF(leaf, i), DOWN + 1);
@@ -341,9 +321,8 @@ static void uneven_uplinks_are_a_note(void **state)
 }
 
 /* Three hosts cannot be spread over many links, and the direction in a ring is given by the destination. */
-static void what_cannot_be_even_is_not_uneven(void **state)
+NET_TEST(what_cannot_be_even_is_not_uneven)
 {
-	struct net *net = *state;
 	struct rd_buf text = { 0 };
 
 	rd_routes_deinit(&net->routes);
@@ -400,10 +379,8 @@ static void rename_node(struct net *net, uint64_t guid, const char *name)
 	node->description = rd_dup(name);
 }
 
-static void ports_are_found_by_name_guid_and_lid(void **state)
+NET_TEST(ports_are_found_by_name_guid_and_lid)
 {
-	struct net *net = *state;
-
 	assert_int_equal(found(net, "host1-2 HCA-1", HOST(1, 2)), 1);
 	assert_int_equal(found(net, "host1-2", HOST(1, 2)), 1);
 	assert_int_equal(found(net, "host1-2/1", HOST(1, 2)), 1);
@@ -435,14 +412,13 @@ static void ports_are_found_by_name_guid_and_lid(void **state)
 }
 
 /* Two leaves with two cables each to one spine, and an adapter with a port at each leaf. */
-static void parallel_links_that_are_all_uplinks_are_one_group(void **state)
+NET_TEST(parallel_links_that_are_all_uplinks_are_one_group)
 {
 	static const char text[] = RD_TOPOLOGY_MAGIC
 		"\nnode 0xa switch 8 \"a\"\nnode 0xb switch 8 \"b\"\nnode 0xc switch 8 \"c\"\n"
 		"node 0x1 ca 2 \"dual\"\nlink 0xa 1 0x1 1 4xHDR\nlink 0xb 1 0x1 2 4xHDR\n"
 		"link 0xa 7 0xc 1 4xHDR\nlink 0xa 8 0xc 2 4xHDR\n"
 		"link 0xb 7 0xc 3 4xHDR\nlink 0xb 8 0xc 4 4xHDR\n";
-	struct net *net = *state;
 	struct rd_fabric_port *second;
 
 	rd_routes_deinit(&net->routes);
@@ -470,9 +446,8 @@ static void parallel_links_that_are_all_uplinks_are_one_group(void **state)
 	assert_int_equal(found(net, "dual", 1), 1);
 }
 
-static void a_path_is_judged_alone(void **state)
+NET_TEST(a_path_is_judged_alone)
 {
-	struct net *net = *state;
 	const struct rd_path *paths[] = { &net->path };
 	struct rd_fabric_limits limits;
 	struct rd_fabric part;
@@ -489,30 +464,4 @@ static void a_path_is_judged_alone(void **state)
 	rd_fabric_judge(&part, &limits, NULL, &net->findings);
 	rd_path_free_part(&part);
 	assert_finding(net, "fabric-link-inactive", "leaf0 port 5, to spine0 port 1", "ARMED");
-}
-
-#define WITH_SETUP(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SETUP(sound_tables_route_each_pair),
-		WITH_SETUP(a_missing_entry_is_named_at_its_switch),
-		WITH_SETUP(beyond_the_end_of_a_table_is_no_route),
-		WITH_SETUP(a_loop_ends_and_is_one_finding),
-		WITH_SETUP(a_port_that_is_down_ends_the_route),
-		WITH_SETUP(a_route_to_another_adapter_goes_astray),
-		WITH_SETUP(a_table_that_was_not_read_is_unknown),
-		WITH_SETUP(many_switches_with_one_fault_are_few_findings),
-		WITH_SETUP(what_is_not_active_takes_no_part),
-		WITH_SETUP(each_lid_of_a_port_has_its_route),
-		WITH_SETUP(uneven_uplinks_are_a_note),
-		WITH_SETUP(what_cannot_be_even_is_not_uneven),
-		WITH_SETUP(ports_are_found_by_name_guid_and_lid),
-		WITH_SETUP(a_loop_has_one_name),
-		WITH_SETUP(parallel_links_that_are_all_uplinks_are_one_group),
-		WITH_SETUP(a_path_is_judged_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,6 @@
 #include "unit.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "analyse/shares/fabric-shard.h"
 #include "fabric-text.h"
@@ -58,7 +56,7 @@ static size_t divide_tree(const struct rd_fabric *fabric, unsigned leaves, unsig
 	return n;
 }
 
-static void eight_and_sixty_four_hosts_share_ten_thousand_ports_evenly(void **state)
+TEST(eight_and_sixty_four_hosts_share_ten_thousand_ports_evenly)
 {
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 	struct rd_shards shards;
@@ -86,7 +84,7 @@ static void eight_and_sixty_four_hosts_share_ten_thousand_ports_evenly(void **st
 	}
 }
 
-static void a_host_takes_itself_and_its_leaf(void **state)
+TEST(a_host_takes_itself_and_its_leaf)
 {
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 	_cleanup_(rd_shards_deinit) struct rd_shards shards;
@@ -107,7 +105,7 @@ static void a_host_takes_itself_and_its_leaf(void **state)
 	assert_int_equal(near, 8);
 }
 
-static void the_order_of_the_list_and_doubles_do_not_matter(void **state)
+TEST(the_order_of_the_list_and_doubles_do_not_matter)
 {
 	char *const one[] = { "host0-0", "host1-0", "host2-0" };
 	char *const other[] = { "HOST2-0", "host0-0", "host1-0", "host0-0" };
@@ -131,7 +129,7 @@ static void the_order_of_the_list_and_doubles_do_not_matter(void **state)
 	rd_shards_deinit(&c);
 }
 
-static void the_share_of_a_missing_host_is_named_as_not_covered(void **state)
+TEST(the_share_of_a_missing_host_is_named_as_not_covered)
 {
 	char *const names[] = { "host0-0", "host1-0", "gone17" };
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
@@ -149,7 +147,7 @@ static void the_share_of_a_missing_host_is_named_as_not_covered(void **state)
 	assert_non_null(strstr(findings.v[0].observed, "ports not covered"));
 }
 
-static void the_longest_agent_bounds_the_predicted_time(void **state)
+TEST(the_longest_agent_bounds_the_predicted_time)
 {
 	_cleanup_(rd_shards_deinit) struct rd_shards shards;
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
@@ -160,17 +158,4 @@ static void the_longest_agent_bounds_the_predicted_time(void **state)
 	assert_true(shards.v[0].seconds > 0.99 * 5 * 0.000244 * (double)shards.ports);
 	rd_shards_predict(&shards, 5, 0.000244, 100000, 1);
 	assert_true(shards.v[0].seconds > 0.99 * 5 * 0.000244 * 6 && shards.v[0].seconds < 1.01 * 5 * 0.000244 * 6);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(eight_and_sixty_four_hosts_share_ten_thousand_ports_evenly),
-		TEST(a_host_takes_itself_and_its_leaf),
-		TEST(the_order_of_the_list_and_doubles_do_not_matter),
-		TEST(the_share_of_a_missing_host_is_named_as_not_covered),
-		TEST(the_longest_agent_bounds_the_predicted_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,6 @@
 /* Agents that do not respond: which of them are explained by another one. */
 #include "unit.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "analyse/fabric/fabric.h"
 #include "fabric-text.h"
 
@@ -51,7 +48,7 @@ static void judge(void)
 }
 
 /* The other hosts of the leaf respond through it: the one that does not has a cause of its own. */
-static void a_silent_agent_is_no_cause_behind_a_switch_that_works(void **state)
+TEST_WITH(a_silent_agent_is_no_cause_behind_a_switch_that_works, set_up, tear_down)
 {
 	silence(LEAF(1));
 	silence(HOST(1, 3));
@@ -64,7 +61,7 @@ static void a_silent_agent_is_no_cause_behind_a_switch_that_works(void **state)
 }
 
 /* Not one that all agents have in common. */
-static void a_slow_agent_is_a_note_with_its_time(void **state)
+TEST_WITH(a_slow_agent_is_a_note_with_its_time, set_up, tear_down)
 {
 	fabric.sweep.latency_median_ns = 400000;
 	fabric.sweep.duration_ns = 1500000000;
@@ -91,7 +88,7 @@ static void a_slow_agent_is_a_note_with_its_time(void **state)
 }
 
 /* Nothing behind it responds: it may pass nothing. */
-static void a_silent_switch_is_the_cause_of_silence_behind_it(void **state)
+TEST_WITH(a_silent_switch_is_the_cause_of_silence_behind_it, set_up, tear_down)
 {
 	silence(LEAF(1));
 	for (unsigned h = 0; h < 5; h++)
@@ -102,7 +99,7 @@ static void a_silent_switch_is_the_cause_of_silence_behind_it(void **state)
 }
 
 /* Another node responds at some LIDs: they were changed, and no agent hangs. */
-static void a_changed_lid_is_no_silence(void **state)
+TEST_WITH(a_changed_lid_is_no_silence, set_up, tear_down)
 {
 	for (unsigned h = 0; h < 5; h++) {
 		fabric.ports[fabric_port_at(&fabric, HOST(2, h), 1)].error = ESTALE;
@@ -122,7 +119,7 @@ static void cut_off(uint64_t guid, uint64_t at, unsigned port)
 }
 
 /* The route to a node that does not respond ends at a link: that is the cause, and no agent hangs. */
-static void a_node_is_cut_off_by_a_link_on_its_route(void **state)
+TEST_WITH(a_node_is_cut_off_by_a_link_on_its_route, set_up, tear_down)
 {
 	silence(HOST(2, 1));
 	cut_off(HOST(2, 1), LEAF(1), 6);
@@ -142,7 +139,7 @@ static void a_node_is_cut_off_by_a_link_on_its_route(void **state)
 }
 
 /* One that is not cut off has a cause of its own, whatever links are in INIT. */
-static void a_silent_manager_explains_links_in_init_and_what_they_cut_off(void **state)
+TEST_WITH(a_silent_manager_explains_links_in_init_and_what_they_cut_off, set_up, tear_down)
 {
 	fabric.sm_lid = 900;
 	fabric.sm_silent = true;
@@ -160,7 +157,7 @@ static void a_silent_manager_explains_links_in_init_and_what_they_cut_off(void *
 	assert_true(rd_finding_is_caused_by(&findings.v[3], &findings.v[0]));
 }
 
-static void two_nodes_with_one_lid_are_named(void **state)
+TEST_WITH(two_nodes_with_one_lid_are_named, set_up, tear_down)
 {
 	for (size_t i = 0; i < fabric.n_ports; i++)
 		fabric.ports[i].lid = (uint16_t)(fabric.ports[i].node * 4 + 1);
@@ -183,21 +180,4 @@ static void two_nodes_with_one_lid_are_named(void **state)
 	judge();
 	for (size_t i = 0; i < findings.n; i++)
 		assert_string_not_equal(findings.v[i].id, "fabric-lid-duplicate");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_silent_agent_is_no_cause_behind_a_switch_that_works, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_slow_agent_is_a_note_with_its_time, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_silent_switch_is_the_cause_of_silence_behind_it, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_changed_lid_is_no_silence, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(two_nodes_with_one_lid_are_named, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_node_is_cut_off_by_a_link_on_its_route, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_silent_manager_explains_links_in_init_and_what_they_cut_off, set_up,
-						tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/fabric/fabric.h"
 #include "base/text.h"
 #include "collect/fabric/fabric.h"
@@ -20,7 +16,7 @@
 	"link 0xb 2 0x3 1 4xEDR\nlink 0xa 4 0xb 3 4xEDR\n"
 #define PLAN HEAD NODES LINKS
 
-static void what_is_written_is_read_again(void **state)
+TEST(what_is_written_is_read_again)
 {
 	_cleanup_buf_ struct rd_buf one = { 0 }, two = { 0 };
 	struct rd_fabric a, b;
@@ -36,7 +32,7 @@ static void what_is_written_is_read_again(void **state)
 	rd_fabric_deinit(&b);
 }
 
-static void output_of_ibnetdiscover_is_a_topology_too(void **state)
+TEST(output_of_ibnetdiscover_is_a_topology_too)
 {
 	static const char text[] =
 		"\n#\r\n# Topology file: generated\r\nvendid=0x2c9\n"
@@ -59,7 +55,7 @@ static void output_of_ibnetdiscover_is_a_topology_too(void **state)
 	assert_string_equal(fabric.nodes[port->node].description, "node4 HCA-1");
 }
 
-static void a_damaged_file_is_refused_with_its_line(void **state)
+TEST(a_damaged_file_is_refused_with_its_line)
 {
 	static const struct {
 		const char *text, *says;
@@ -91,7 +87,7 @@ static void a_damaged_file_is_refused_with_its_line(void **state)
 	}
 }
 
-static void hosts_are_the_first_words_of_a_list(void **state)
+TEST(hosts_are_the_first_words_of_a_list)
 {
 	static const char text[] = "# hosts\n n1 slots=8\n\nn2.cluster.example#x\r\nn3";
 	struct rd_err err = { 0 };
@@ -133,7 +129,7 @@ static void check_compare(const char *now_text, const char *const *expected)
 
 #define SAYS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-static void a_fabric_as_planned_is_silent(void **state)
+TEST(a_fabric_as_planned_is_silent)
 {
 	check_compare(PLAN, (const char *const[]){ NULL });
 	/* Of another network. */
@@ -141,7 +137,7 @@ static void a_fabric_as_planned_is_silent(void **state)
 		      SAYS("fabric-compare-unknown|saved topology|0 of its 5 nodes are among the 2 that were found"));
 }
 
-static void a_missing_an_extra_and_a_moved_cable_are_told_apart(void **state)
+TEST(a_missing_an_extra_and_a_moved_cable_are_told_apart)
 {
 	check_compare(HEAD NODES "link 0xa 1 0xb 1 4xEDR\nlink 0xa 2 0x1 1 4xEDR\nlink 0xa 3 0x2 1 4xEDR\n"
 				 "link 0xb 2 0x3 1 4xEDR\n",
@@ -164,7 +160,7 @@ static void a_missing_an_extra_and_a_moved_cable_are_told_apart(void **state)
 		      SAYS("fabric-node-extra|h4 (0x0000000000000004)|found"));
 }
 
-static void a_missing_node_is_named_once_and_a_swapped_one_as_replaced(void **state)
+TEST(a_missing_node_is_named_once_and_a_swapped_one_as_replaced)
 {
 	check_compare(HEAD "node 0xa switch 4 \"sw a\"\nnode 0xb switch 4 \"sw b\"\nnode 0x1 ca 1 \"h1 mlx5_0\"\n"
 			   "node 0x3 ca 1 \"h3 mlx5_0\"\nlink 0xa 1 0xb 1 4xEDR\nlink 0xa 2 0x1 1 4xEDR\n"
@@ -178,7 +174,7 @@ static void a_missing_node_is_named_once_and_a_swapped_one_as_replaced(void **st
 }
 
 /* A part of the network with switches behind one another: the one at the border is the cause, whatever its place in the file. */
-static void what_is_behind_a_missing_switch_is_its_consequence(void **state)
+TEST(what_is_behind_a_missing_switch_is_its_consequence)
 {
 	static const char here[] = HEAD "node 0xa switch 4 \"here\"\nnode 0x1 ca 1 \"h1\"\nlink 0xa 1 0x1 1 4xEDR\n";
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
@@ -206,7 +202,7 @@ static void what_is_behind_a_missing_switch_is_its_consequence(void **state)
 }
 
 /* Adapters whose only link was to it are its consequence; one with another link, and one elsewhere, are not. */
-static void adapters_of_a_missing_switch_are_its_consequence(void **state)
+TEST(adapters_of_a_missing_switch_are_its_consequence)
 {
 	static const char plan_text[] = HEAD NODES
 		"node 0x4 ca 2 \"h4\"\nlink 0xa 1 0xb 1 4xEDR\nlink 0xa 2 0x1 1 4xEDR\nlink 0xa 3 0x2 1 4xEDR\n"
@@ -246,27 +242,9 @@ static void adapters_of_a_missing_switch_are_its_consequence(void **state)
 	rd_fabric_deinit(&now);
 }
 
-static void a_link_slower_than_planned_is_named(void **state)
+TEST(a_link_slower_than_planned_is_named)
 {
 	check_compare(HEAD NODES "link 0xa 1 0xb 1 1xEDR\nlink 0xa 2 0x1 1 4xEDR\nlink 0xa 3 0x2 1 4xEDR\n"
 				 "link 0xb 2 0x3 1 4xEDR\nlink 0xa 4 0xb 3 4xEDR\n",
 		      SAYS("fabric-link-slower|sw a (0x000000000000000a) port 1|1xEDR"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_is_written_is_read_again),
-		TEST(output_of_ibnetdiscover_is_a_topology_too),
-		TEST(a_damaged_file_is_refused_with_its_line),
-		TEST(hosts_are_the_first_words_of_a_list),
-		TEST(a_fabric_as_planned_is_silent),
-		TEST(a_missing_an_extra_and_a_moved_cable_are_told_apart),
-		TEST(a_missing_node_is_named_once_and_a_swapped_one_as_replaced),
-		TEST(adapters_of_a_missing_switch_are_its_consequence),
-		TEST(what_is_behind_a_missing_switch_is_its_consequence),
-		TEST(a_link_slower_than_planned_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include <string.h>
-
 #include "analyse/fabric/fabric.h"
 #include "collect/fabric/fabric.h"
 #include "fabric-text.h"
@@ -96,11 +94,11 @@ static void assert_root(const struct setup *s, size_t i, const char *subject, co
 		assert_string_equal(s->findings.v[i].observed, observed);
 }
 
-/* host0-0 takes packets slowly: the leaf, both spines and the other leaves wait. */
-static void a_slow_receiver_is_one_finding_at_its_port(void **state)
-{
-	struct setup *s = *state;
+#define SETUP_TEST(name) TEST_OF(name, struct setup, s, set_up, tear_down)
 
+/* host0-0 takes packets slowly: the leaf, both spines and the other leaves wait. */
+SETUP_TEST(a_slow_receiver_is_one_finding_at_its_port)
+{
 	waits(s, LEAF(0), 1, 60);
 	for (unsigned spine = 0; spine < 2; spine++)
 		waits(s, SPINE(spine), 1, 50 + spine);
@@ -124,10 +122,8 @@ static void a_slow_receiver_is_one_finding_at_its_port(void **state)
 	assert_int_equal(s->findings.v[0].severity, RD_SEV_CRITICAL);
 }
 
-static void two_slow_receivers_are_two_findings(void **state)
+SETUP_TEST(two_slow_receivers_are_two_findings)
 {
-	struct setup *s = *state;
-
 	waits(s, LEAF(0), 1, 60);
 	waits(s, LEAF(2), 3, 40);
 	waits(s, SPINE(0), 1, 30);
@@ -138,10 +134,8 @@ static void two_slow_receivers_are_two_findings(void **state)
 }
 
 /* All send to a host that takes what its link carries: it is not slow. */
-static void a_full_link_is_not_a_slow_receiver(void **state)
+SETUP_TEST(a_full_link_is_not_a_slow_receiver)
 {
-	struct setup *s = *state;
-
 	sends(s, LEAF(0), 1, 196);
 	assert_int_equal(judge(s), 0); /* nothing waits */
 	waits(s, SPINE(0), 1, 40);
@@ -151,19 +145,15 @@ static void a_full_link_is_not_a_slow_receiver(void **state)
 		    "sent 196.0 of 200 Gbit/s; 2 ports behind it wait: spine1 port 1 45 %, spine0 port 1 40 %");
 }
 
-static void a_switch_without_waiting_ports_is_the_end(void **state)
+SETUP_TEST(a_switch_without_waiting_ports_is_the_end)
 {
-	struct setup *s = *state;
-
 	waits(s, SPINE(0), 1, 40);
 	assert_int_equal(judge(s), 1);
 	assert_root(s, 0, "spine0 port 1, to leaf0 port 5", "switch grants few credits", NULL);
 }
 
-static void what_was_not_read_may_be_the_cause(void **state)
+SETUP_TEST(what_was_not_read_may_be_the_cause)
 {
-	struct setup *s = *state;
-
 	waits(s, SPINE(0), 1, 40);
 	port_at(s, LEAF(0), 2)->fresh = false;
 	assert_int_equal(judge(s), 1);
@@ -175,10 +165,8 @@ static void what_was_not_read_may_be_the_cause(void **state)
 }
 
 /* Where the length of a tick is unknown, ports in a row that wait are a note; one alone is nothing. */
-static void waits_in_unknown_ticks_are_a_note(void **state)
+SETUP_TEST(waits_in_unknown_ticks_are_a_note)
 {
-	struct setup *s = *state;
-
 	for (size_t i = 0; i < s->fabric.n_nodes; i++)
 		s->fabric.nodes[i].tick.known = RD_ABSENT;
 	waits(s, LEAF(0), 1, 80);
@@ -195,10 +183,8 @@ static void waits_in_unknown_ticks_are_a_note(void **state)
 }
 
 /* What a switch sends back over the same cable is no cause. */
-static void two_ends_of_a_cable_that_wait_do_not_wait_for_each_other(void **state)
+SETUP_TEST(two_ends_of_a_cable_that_wait_do_not_wait_for_each_other)
 {
-	struct setup *s = *state;
-
 	waits(s, SPINE(0), 1, 40);
 	waits(s, LEAF(0), DOWN + 1, 40);
 	assert_int_equal(judge(s), 2);
@@ -206,14 +192,13 @@ static void two_ends_of_a_cable_that_wait_do_not_wait_for_each_other(void **stat
 		assert_non_null(strstr(s->findings.v[i].title, "switch grants few credits"));
 }
 
-static void a_circle_of_waits_ends(void **state)
+SETUP_TEST(a_circle_of_waits_ends)
 {
 	static const char ring[] = RD_TOPOLOGY_MAGIC "\n"
 						     "node 0xa switch 4 \"a\"\nnode 0xb switch 4 \"b\"\n"
 						     "node 0xc switch 4 \"c\"\nnode 0x9 switch 4 \"d\"\n"
 						     "link 0xa 1 0xb 2 4xHDR\nlink 0xb 1 0xc 2 4xHDR\n"
 						     "link 0xc 1 0xa 2 4xHDR\nlink 0x9 1 0xc 3 4xHDR\n";
-	struct setup *s = *state;
 
 	rd_fabric_deinit(&s->fabric);
 	s->fabric = (struct rd_fabric){ 0 };
@@ -225,22 +210,4 @@ static void a_circle_of_waits_ends(void **state)
 	assert_root(s, 0, "a port 1, to b port 2", "in a circle",
 		    "waited for credits 50 % of the time, sent 0.0 of 200 Gbit/s; 3 ports behind it wait: "
 		    "d port 1 50 %, b port 1 50 %, c port 1 50 %");
-}
-
-#define WITH_SETUP(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SETUP(a_slow_receiver_is_one_finding_at_its_port),
-		WITH_SETUP(two_slow_receivers_are_two_findings),
-		WITH_SETUP(a_full_link_is_not_a_slow_receiver),
-		WITH_SETUP(a_switch_without_waiting_ports_is_the_end),
-		WITH_SETUP(what_was_not_read_may_be_the_cause),
-		WITH_SETUP(waits_in_unknown_ticks_are_a_note),
-		WITH_SETUP(two_ends_of_a_cable_that_wait_do_not_wait_for_each_other),
-		WITH_SETUP(a_circle_of_waits_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,6 @@
  */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/fabric/fabric.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -323,7 +320,7 @@ static bool finds(size_t shape, unsigned without, unsigned *cables)
 	return found;
 }
 
-static void sound_networks_are_silent_and_one_missing_cable_is_found(void **state)
+TEST(sound_networks_are_silent_and_one_missing_cable_is_found)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(shapes); i++) {
 		unsigned cables, n = 0, found = 0, step;
@@ -359,11 +356,7 @@ static int say(const char *path)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sound_networks_are_silent_and_one_missing_cable_is_found),
-	};
-
 	if (argc > 1)
 		return say(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(NULL, NULL);
 }

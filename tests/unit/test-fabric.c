@@ -7,10 +7,7 @@
 #include "collect/fabric/fabric.h"
 #include "source/shared/libibmad.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 #define SWITCH_GUID 0x1005
 #define SWITCH_LID 5
@@ -69,7 +66,7 @@ static void sweep(struct fake_mads *fake, struct rd_fabric *fabric, bool verify)
 }
 
 /* Of every field, libibmad's width and ours, and the names that the specification gives them. */
-static void widths_are_those_of_the_attributes(void **state)
+TEST(widths_are_those_of_the_attributes)
 {
 	struct rd_fabric_node node = { .kind = RD_NODE_SWITCH };
 	uint8_t mad[RD_MAD_SIZE];
@@ -98,7 +95,7 @@ static void widths_are_those_of_the_attributes(void **state)
 		assert_true(rd_pma_counters[i].name && rd_pma_find_counter(rd_pma_counters[i].name) == i);
 }
 
-static void names_are_those_of_their_fields(void **state)
+TEST(names_are_those_of_their_fields)
 {
 	static const struct {
 		size_t counter;
@@ -121,7 +118,7 @@ static void names_are_those_of_their_fields(void **state)
 		assert_string_equal(rd_pma_counters[same[i].counter].name, mad_field_name(same[i].field));
 }
 
-static void discards_do_not_appear_as_receive_errors(void **state)
+TEST(discards_do_not_appear_as_receive_errors)
 {
 	struct rd_fabric_node node = { .kind = RD_NODE_CA };
 	struct rd_pma_value values[300] = { 0 };
@@ -135,7 +132,7 @@ static void discards_do_not_appear_as_receive_errors(void **state)
 	assert_int_equal(values[RD_C_INACTIVE_DISCARDS].v, 0);
 }
 
-static void the_wider_counter_counts(void **state)
+TEST(the_wider_counter_counts)
 {
 	struct rd_fabric_node node = { .kind = RD_NODE_CA };
 	struct rd_pma_value values[300] = { 0 };
@@ -156,7 +153,7 @@ static void the_wider_counter_counts(void **state)
 	assert_int_equal(values[RD_C_QP1_DROPPED].bits, 64);
 }
 
-static void what_a_device_lacks_is_neither_asked_nor_zero(void **state)
+TEST(what_a_device_lacks_is_neither_asked_nor_zero)
 {
 	_cleanup_(fake_mads_deinit) struct fake_mads fake;
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
@@ -178,7 +175,7 @@ static void what_a_device_lacks_is_neither_asked_nor_zero(void **state)
 	assert_int_equal(fake.sent, 4 + 6 + 6);
 }
 
-static void a_silent_port_keeps_its_old_values_and_is_not_fresh(void **state)
+TEST(a_silent_port_keeps_its_old_values_and_is_not_fresh)
 {
 	_cleanup_(fake_mads_deinit) struct fake_mads fake;
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
@@ -216,7 +213,7 @@ static void a_silent_port_keeps_its_old_values_and_is_not_fresh(void **state)
 }
 
 /* Of an agent with one response it is not known whether it is slow, or the delay was here. */
-static void the_time_of_a_slow_agent_is_known(void **state)
+TEST(the_time_of_a_slow_agent_is_known)
 {
 	_cleanup_(fake_mads_deinit) struct fake_mads fake;
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
@@ -233,7 +230,7 @@ static void the_time_of_a_slow_agent_is_known(void **state)
 	assert_int_equal(port_at(&fabric, 0x1007, 1)->response_ns, 0);
 }
 
-static void a_lid_given_to_another_node_is_not_believed(void **state)
+TEST(a_lid_given_to_another_node_is_not_believed)
 {
 	_cleanup_(fake_mads_deinit) struct fake_mads fake;
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
@@ -260,7 +257,7 @@ static void lacking(struct rd_mad *mad)
 		mad->data[5] = 0x0c;
 }
 
-static void an_attribute_that_is_refused_is_not_asked_again(void **state)
+TEST(an_attribute_that_is_refused_is_not_asked_again)
 {
 	_cleanup_(fake_mads_deinit) struct fake_mads fake;
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
@@ -277,7 +274,7 @@ static void an_attribute_that_is_refused_is_not_asked_again(void **state)
 	assert_int_equal(fake.sent - sent, 11);
 }
 
-static void an_attribute_that_is_never_answered_spoils_nothing(void **state)
+TEST(an_attribute_that_is_never_answered_spoils_nothing)
 {
 	_cleanup_(fake_mads_deinit) struct fake_mads fake;
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
@@ -309,7 +306,7 @@ static void an_attribute_that_is_never_answered_spoils_nothing(void **state)
 	assert_int_equal(port_at(&fabric, SWITCH_GUID, 2)->values[RD_C_LOOPING_ERRORS].bits, 16);
 }
 
-static void an_attribute_that_was_answered_once_is_missed(void **state)
+TEST(an_attribute_that_was_answered_once_is_missed)
 {
 	_cleanup_(fake_mads_deinit) struct fake_mads fake;
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
@@ -333,7 +330,7 @@ static void an_attribute_that_was_answered_once_is_missed(void **state)
 }
 
 /* A port may fall silent in the middle of a sweep: first one of its attributes is not answered, in the next sweep none. */
-static void silence_is_looked_into_once(void **state)
+TEST(silence_is_looked_into_once)
 {
 	_cleanup_(fake_mads_deinit) struct fake_mads fake;
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
@@ -353,7 +350,7 @@ static void silence_is_looked_into_once(void **state)
 	assert_false(fabric.changed);
 }
 
-static void ports_come_go_move_and_are_replaced(void **state)
+TEST(ports_come_go_move_and_are_replaced)
 {
 	_cleanup_(fake_mads_deinit) struct fake_mads fake;
 	struct rd_fabric before, now;
@@ -407,7 +404,7 @@ static void ports_come_go_move_and_are_replaced(void **state)
 	rd_fabric_deinit(&now);
 }
 
-static void names_come_from_a_map(void **state)
+TEST(names_come_from_a_map)
 {
 	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 	size_t bad;
@@ -422,7 +419,7 @@ static void names_come_from_a_map(void **state)
 	assert_string_equal(rd_fabric_name(&fabric.nodes[rd_fabric_find_node(&fabric, 0x1007)]), "host");
 }
 
-static void subsets_are_named_in_errors(void **state)
+TEST(subsets_are_named_in_errors)
 {
 	struct rd_err err = { 0 };
 	uint64_t mask;
@@ -441,7 +438,7 @@ static int load(void **state)
 }
 
 /* Three hosts have the same description; the switch has one of its own. */
-static void nodes_of_one_name_are_told_apart_by_guid(void **state)
+TEST(nodes_of_one_name_are_told_apart_by_guid)
 {
 	struct rd_fabric fabric;
 	size_t bad;
@@ -465,24 +462,5 @@ static void nodes_of_one_name_are_told_apart_by_guid(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(widths_are_those_of_the_attributes),
-		TEST(names_are_those_of_their_fields),
-		TEST(discards_do_not_appear_as_receive_errors),
-		TEST(the_wider_counter_counts),
-		TEST(what_a_device_lacks_is_neither_asked_nor_zero),
-		TEST(a_silent_port_keeps_its_old_values_and_is_not_fresh),
-		TEST(the_time_of_a_slow_agent_is_known),
-		TEST(a_lid_given_to_another_node_is_not_believed),
-		TEST(an_attribute_that_is_refused_is_not_asked_again),
-		TEST(an_attribute_that_is_never_answered_spoils_nothing),
-		TEST(an_attribute_that_was_answered_once_is_missed),
-		TEST(silence_is_looked_into_once),
-		TEST(ports_come_go_move_and_are_replaced),
-		TEST(names_come_from_a_map),
-		TEST(nodes_of_one_name_are_told_apart_by_guid),
-		TEST(subsets_are_named_in_errors),
-	};
-
-	return cmocka_run_group_tests(tests, load, NULL);
+	return unit_run(load, NULL);
 }

@@ -2,8 +2,6 @@
 #include "unit.h"
 
 #include <locale.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "view/grid.h"
 
@@ -81,7 +79,7 @@ static void assert_short(const char *text, int width, int head, const char *expe
 	assert_string_equal(out.data, expected);
 }
 
-static void a_text_is_shortened_by_columns_of_the_terminal(void **state)
+TEST_WITH(a_text_is_shortened_by_columns_of_the_terminal, NULL, tear_down)
 {
 	assert_short("MF0;SLG04-15:MQM8700/U1", 23, 9, "MF0;SLG04-15:MQM8700/U1");
 	assert_short("MF0;SLG04-15:MQM8700/U1", 16, 12, "MF0;SLG04-15…/U1");
@@ -99,7 +97,7 @@ static void a_text_is_shortened_by_columns_of_the_terminal(void **state)
 	assert_short("数据中心交换机", 8, -3, "…中心…");
 }
 
-static void everything_is_shown_where_it_fits(void **state)
+TEST_WITH(everything_is_shown_where_it_fits, NULL, tear_down)
 {
 	build("MF0;SLG04-%02u:MQM8700/U1");
 	rd_grid_fit(&grid, 200);
@@ -108,7 +106,7 @@ static void everything_is_shown_where_it_fits(void **state)
 	assert_string_equal(fitted(3, NAME), "MF0;SLG04-03:MQM8700/U1");
 }
 
-static void errors_and_different_names_stay_on_80_columns(void **state)
+TEST_WITH(errors_and_different_names_stay_on_80_columns, NULL, tear_down)
 {
 	build("MF0;SLG04-%02u:MQM8700/U1");
 	rd_grid_fit(&grid, 78);
@@ -129,7 +127,7 @@ static void errors_and_different_names_stay_on_80_columns(void **state)
 	assert_true(grid.shown[CABLE] > 0);
 }
 
-static void rows_are_not_sorted_by_a_column_that_is_left_out(void **state)
+TEST_WITH(rows_are_not_sorted_by_a_column_that_is_left_out, NULL, tear_down)
 {
 	struct rd_pane pane;
 
@@ -146,7 +144,7 @@ static void rows_are_not_sorted_by_a_column_that_is_left_out(void **state)
 	assert_int_equal(pane.sort, ERRORS);
 }
 
-static void names_that_differ_at_their_end_keep_it(void **state)
+TEST_WITH(names_that_differ_at_their_end_keep_it, NULL, tear_down)
 {
 	char first[64];
 
@@ -163,7 +161,7 @@ static void names_that_differ_at_their_end_keep_it(void **state)
 	assert_string_not_equal(fitted(1, NAME), first);
 }
 
-static void names_lose_what_all_of_them_have(void **state)
+TEST_WITH(names_lose_what_all_of_them_have, NULL, tear_down)
 {
 	/* Between what is the same in all, at the beginning and at the end. */
 	build("MF0;SLG04-%02u:MQM8700/U1");
@@ -178,7 +176,7 @@ static void names_lose_what_all_of_them_have(void **state)
 	assert_string_equal(fitted(3, NAME), "rack03-of…e03-mlx5_0");
 }
 
-static void a_share_loses_its_bar_and_keeps_its_number(void **state)
+TEST_WITH(a_share_loses_its_bar_and_keeps_its_number, NULL, tear_down)
 {
 	build("MF0;SLG04-%02u:MQM8700/U1");
 	rd_grid_fit(&grid, 70);
@@ -188,17 +186,7 @@ static void a_share_loses_its_bar_and_keeps_its_number(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_text_is_shortened_by_columns_of_the_terminal, tear_down),
-		cmocka_unit_test_teardown(everything_is_shown_where_it_fits, tear_down),
-		cmocka_unit_test_teardown(errors_and_different_names_stay_on_80_columns, tear_down),
-		cmocka_unit_test_teardown(rows_are_not_sorted_by_a_column_that_is_left_out, tear_down),
-		cmocka_unit_test_teardown(names_that_differ_at_their_end_keep_it, tear_down),
-		cmocka_unit_test_teardown(names_lose_what_all_of_them_have, tear_down),
-		cmocka_unit_test_teardown(a_share_loses_its_bar_and_keeps_its_number, tear_down),
-	};
-
 	if (!setlocale(LC_ALL, "C.UTF-8"))
 		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(NULL, NULL);
 }

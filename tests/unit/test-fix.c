@@ -2,9 +2,6 @@
 /* What to do about a fault: commands to paste, and advice. */
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/fix.h"
 
 /* Takes ownership of `text`. NULL: there is none. */
@@ -17,7 +14,7 @@ static void is(char *text, const char *wanted)
 	free(text);
 }
 
-static void commands_are_told_from_advice(void **state)
+TEST(commands_are_told_from_advice)
 {
 	static const char both[] = "# first, look\nip link set eth0 up\nip link show eth0\n# then, wait";
 
@@ -31,7 +28,7 @@ static void commands_are_told_from_advice(void **state)
 	is(rd_fix_line(NULL), NULL);
 }
 
-static void words_stand_for_names_of_this_host(void **state)
+TEST(words_stand_for_names_of_this_host)
 {
 	const struct rd_fix_word words[] = { { "ADDRESS", NULL }, { "IF", "eth2" } };
 	static const char *const hostile[] = { "$(reboot)", "a\nreboot", "-x", "a;reboot", "" };
@@ -49,7 +46,7 @@ static void words_stand_for_names_of_this_host(void **state)
 		is(rd_fix_fill("ethtool IF", &(struct rd_fix_word){ "IF", hostile[i] }, 1), "# ethtool IF");
 }
 
-static void the_commands_for_several_are_pasted_at_once(void **state)
+TEST(the_commands_for_several_are_pasted_at_once)
 {
 	const char *const same[] = { "ip -br address\n# a", "ip -br address\n# b" };
 	const char *const names[] = { "ip link set eth0 up\nethtool eth0", "ip link set eth1 up\nethtool eth1",
@@ -68,13 +65,4 @@ static void the_commands_for_several_are_pasted_at_once(void **state)
 	is(rd_fix_join(names, 1), "ip link set eth0 up\nethtool eth0");
 	is(rd_fix_join(prose, 2), NULL);
 	is(rd_fix_join(prose, 0), NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { TEST(commands_are_told_from_advice),
-					    TEST(words_stand_for_names_of_this_host),
-					    TEST(the_commands_for_several_are_pasted_at_once) };
-
-	return cmocka_run_group_tests_name("fix", tests, NULL, NULL);
 }

@@ -4,9 +4,6 @@
 
 #include "model/trace/fnset.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/memory.h"
 
 static uint32_t add_module(struct rd_fnset *set, const char *name, uint64_t instance)
@@ -121,7 +118,7 @@ static void update(struct rd_fnset *set, struct rd_fnset *newer)
 	assert_consistent(set);
 }
 
-static void a_driver_that_is_added_gets_ids_behind_all_others(void **state)
+TEST(a_driver_that_is_added_gets_ids_behind_all_others)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 }, newer = { 0 };
 
@@ -149,7 +146,7 @@ static void a_driver_that_is_added_gets_ids_behind_all_others(void **state)
 	assert_int_equal(set.off.qp_num, 8);
 }
 
-static void roots_and_calls_follow_their_functions(void **state)
+TEST(roots_and_calls_follow_their_functions)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 }, newer = { 0 };
 
@@ -168,7 +165,7 @@ static void roots_and_calls_follow_their_functions(void **state)
 	assert_int_equal(fn_of(&set, "ib_check")->n_roots, 0);
 }
 
-static void a_driver_that_is_loaded_again_has_other_functions(void **state)
+TEST(a_driver_that_is_loaded_again_has_other_functions)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 }, newer = { 0 };
 
@@ -200,7 +197,7 @@ static void a_driver_that_is_loaded_again_has_other_functions(void **state)
 	assert_int_equal(set.fns[4].calls[1], 5);
 }
 
-static void a_driver_that_is_unloaded_is_not_selected_and_may_return(void **state)
+TEST(a_driver_that_is_unloaded_is_not_selected_and_may_return)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 }, without = { 0 }, with = { 0 };
 
@@ -220,7 +217,7 @@ static void a_driver_that_is_unloaded_is_not_selected_and_may_return(void **stat
 	assert_int_equal(set.n_roots, 2);
 }
 
-static void a_new_function_of_a_known_module_and_one_that_is_no_longer_selected(void **state)
+TEST(a_new_function_of_a_known_module_and_one_that_is_no_longer_selected)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 }, newer = { 0 };
 	uint32_t more;
@@ -252,7 +249,7 @@ static void a_new_function_of_a_known_module_and_one_that_is_no_longer_selected(
 	assert_true(set.fns[1].calls_known);
 }
 
-static void many_modules_one_after_the_other(void **state)
+TEST(many_modules_one_after_the_other)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 };
 
@@ -272,7 +269,7 @@ static void many_modules_one_after_the_other(void **state)
 							      !strcmp(set.modules[set.fns[i].module].name, "newd"));
 }
 
-static void an_empty_set_takes_over_everything(void **state)
+TEST(an_empty_set_takes_over_everything)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 }, newer = { 0 }, nothing = { 0 };
 
@@ -286,7 +283,7 @@ static void an_empty_set_takes_over_everything(void **state)
 		assert_false(set.fns[i].selected);
 }
 
-static void a_module_is_known_by_name_and_instance(void **state)
+TEST(a_module_is_known_by_name_and_instance)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 };
 
@@ -302,20 +299,4 @@ static void a_module_is_known_by_name_and_instance(void **state)
 	assert_int_equal(rd_fnset_module(&set, "ib_cor", 10), -1);
 	/* Unknown, and unknown again. */
 	assert_int_equal(rd_fnset_module(&set, "hidden", 0), 3);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(a_driver_that_is_added_gets_ids_behind_all_others),
-		TEST(roots_and_calls_follow_their_functions),
-		TEST(a_driver_that_is_loaded_again_has_other_functions),
-		TEST(a_driver_that_is_unloaded_is_not_selected_and_may_return),
-		TEST(a_new_function_of_a_known_module_and_one_that_is_no_longer_selected),
-		TEST(many_modules_one_after_the_other),
-		TEST(an_empty_set_takes_over_everything),
-		TEST(a_module_is_known_by_name_and_instance),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

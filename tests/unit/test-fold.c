@@ -2,8 +2,6 @@
 /* What is folded below what, what a profile mutes, and in which order the rest stands. */
 #include "unit.h"
 
-#include <stdio.h>
-
 #include "base/text.h"
 #include "diagnose/findings/findings.h"
 #include "nicmap-host.h"
@@ -67,51 +65,48 @@ static const char *cause_of(const struct place *at, const char *id, const char *
 	return "not there";
 }
 
-static void what_follows_is_folded_below_its_own_cause(void **state)
-{
-	_cleanup_(done) struct place at = { 0 };
+#define PLACE_TEST(name) TEST_ON(name, struct place, at, { 0 }, done)
 
-	make(&at);
-	say(&at, "gid-usable", RD_SEV_CRITICAL, "mlx5_0/1");
-	say(&at, "gid-usable", RD_SEV_CRITICAL, "mlx5_10/1");
-	say(&at, "port-state", RD_SEV_CRITICAL, "mlx5_0/1");
-	say(&at, "port-state", RD_SEV_CRITICAL, "mlx5_1/1");
-	say(&at, "roce-netdev", RD_SEV_CRITICAL, "eth0");
-	say(&at, "mtu-uniform", RD_SEV_WARNING, "mlx5_10/1");
-	rd_diagnose(&at.host, NULL, 0, &at.findings);
-	assert_string_equal(cause_of(&at, "gid-usable", "mlx5_0/1"), "port-state mlx5_0/1");
+PLACE_TEST(what_follows_is_folded_below_its_own_cause)
+{
+	make(at);
+	say(at, "gid-usable", RD_SEV_CRITICAL, "mlx5_0/1");
+	say(at, "gid-usable", RD_SEV_CRITICAL, "mlx5_10/1");
+	say(at, "port-state", RD_SEV_CRITICAL, "mlx5_0/1");
+	say(at, "port-state", RD_SEV_CRITICAL, "mlx5_1/1");
+	say(at, "roce-netdev", RD_SEV_CRITICAL, "eth0");
+	say(at, "mtu-uniform", RD_SEV_WARNING, "mlx5_10/1");
+	rd_diagnose(&at->host, NULL, 0, &at->findings);
+	assert_string_equal(cause_of(at, "gid-usable", "mlx5_0/1"), "port-state mlx5_0/1");
 	/* The name of the other begins with that of one that is down. */
-	assert_string_equal(cause_of(&at, "gid-usable", "mlx5_10/1"), "");
-	assert_string_equal(cause_of(&at, "mtu-uniform", "mlx5_10/1"), "");
+	assert_string_equal(cause_of(at, "gid-usable", "mlx5_10/1"), "");
+	assert_string_equal(cause_of(at, "mtu-uniform", "mlx5_10/1"), "");
 	/* By way of the interface. */
-	assert_string_equal(cause_of(&at, "roce-netdev", "eth0"), "port-state mlx5_0/1");
-	assert_string_equal(cause_of(&at, "port-state", "mlx5_1/1"), "");
-	assert_int_equal(rd_findings_count(&at.findings, RD_SEV_CRITICAL), 3);
-	assert_int_equal(rd_findings_worst(&at.findings), RD_SEV_CRITICAL);
+	assert_string_equal(cause_of(at, "roce-netdev", "eth0"), "port-state mlx5_0/1");
+	assert_string_equal(cause_of(at, "port-state", "mlx5_1/1"), "");
+	assert_int_equal(rd_findings_count(&at->findings, RD_SEV_CRITICAL), 3);
+	assert_int_equal(rd_findings_worst(&at->findings), RD_SEV_CRITICAL);
 }
 
-static void a_chain_ends_at_what_stands_by_itself(void **state)
+PLACE_TEST(a_chain_ends_at_what_stands_by_itself)
 {
-	_cleanup_(done) struct place at = { 0 };
-
-	make(&at);
-	say(&at, "link-layer-uniform", RD_SEV_WARNING, "mlx5_1/1");
-	say(&at, "port-state", RD_SEV_CRITICAL, "mlx5_1/1");
-	say(&at, "neighbour-failed", RD_SEV_WARNING, "mlx5_1/1");
-	say(&at, "aer-correctable", RD_SEV_WARNING, "0000:40:00.0");
-	rd_diagnose(&at.host, NULL, 0, &at.findings);
-	assert_string_equal(cause_of(&at, "port-state", "mlx5_1/1"), "link-layer-uniform mlx5_1/1");
-	assert_string_equal(cause_of(&at, "neighbour-failed", "mlx5_1/1"), "link-layer-uniform mlx5_1/1");
+	make(at);
+	say(at, "link-layer-uniform", RD_SEV_WARNING, "mlx5_1/1");
+	say(at, "port-state", RD_SEV_CRITICAL, "mlx5_1/1");
+	say(at, "neighbour-failed", RD_SEV_WARNING, "mlx5_1/1");
+	say(at, "aer-correctable", RD_SEV_WARNING, "0000:40:00.0");
+	rd_diagnose(&at->host, NULL, 0, &at->findings);
+	assert_string_equal(cause_of(at, "port-state", "mlx5_1/1"), "link-layer-uniform mlx5_1/1");
+	assert_string_equal(cause_of(at, "neighbour-failed", "mlx5_1/1"), "link-layer-uniform mlx5_1/1");
 	/* A cause counts as much as the worst that follows from it. */
-	assert_string_equal(at.findings.v[0].id, "link-layer-uniform");
-	assert_int_equal(rd_findings_worst(&at.findings), RD_SEV_CRITICAL);
+	assert_string_equal(at->findings.v[0].id, "link-layer-uniform");
+	assert_int_equal(rd_findings_worst(&at->findings), RD_SEV_CRITICAL);
 }
 
 /* Each by its own, and without comparing all with all objects of the host: that would take minutes. */
-static void thousands_of_devices_are_folded_in_a_moment(void **state)
+PLACE_TEST(thousands_of_devices_are_folded_in_a_moment)
 {
 	enum { MANY = 2000 };
-	_cleanup_(done) struct place at = { 0 };
 
 	for (unsigned n = 0; n < MANY; n++) {
 		char name[16], addr[24], port[24];
@@ -119,44 +114,40 @@ static void thousands_of_devices_are_folded_in_a_moment(void **state)
 		snprintf(name, sizeof(name), "mlx5_%u", n);
 		snprintf(addr, sizeof(addr), "%04x:01:00.0", n);
 		snprintf(port, sizeof(port), "mlx5_%u/1", n);
-		made_nic(&at.host, name, addr, -1, "pci0000:00", 0, 400);
-		say(&at, "port-state", RD_SEV_CRITICAL, port);
-		say(&at, "gid-usable", RD_SEV_CRITICAL, port);
-		say(&at, "pcie-link-width", RD_SEV_WARNING, addr);
+		made_nic(&at->host, name, addr, -1, "pci0000:00", 0, 400);
+		say(at, "port-state", RD_SEV_CRITICAL, port);
+		say(at, "gid-usable", RD_SEV_CRITICAL, port);
+		say(at, "pcie-link-width", RD_SEV_WARNING, addr);
 	}
-	rd_diagnose(&at.host, NULL, 0, &at.findings);
-	assert_string_equal(cause_of(&at, "gid-usable", "mlx5_1/1"), "port-state mlx5_1/1");
-	assert_string_equal(cause_of(&at, "gid-usable", "mlx5_1999/1"), "port-state mlx5_1999/1");
-	assert_int_equal(rd_findings_count(&at.findings, RD_SEV_CRITICAL), MANY);
+	rd_diagnose(&at->host, NULL, 0, &at->findings);
+	assert_string_equal(cause_of(at, "gid-usable", "mlx5_1/1"), "port-state mlx5_1/1");
+	assert_string_equal(cause_of(at, "gid-usable", "mlx5_1999/1"), "port-state mlx5_1999/1");
+	assert_int_equal(rd_findings_count(&at->findings, RD_SEV_CRITICAL), MANY);
 }
 
-static void a_bridge_explains_what_hangs_below_it(void **state)
+PLACE_TEST(a_bridge_explains_what_hangs_below_it)
 {
-	_cleanup_(done) struct place at = { 0 };
-
-	make(&at);
-	say(&at, "pcie-link-width", RD_SEV_CRITICAL, at.host.pcis[0].addr);
-	say(&at, "pcie-bandwidth", RD_SEV_WARNING, "0000:18:00.0");
-	say(&at, "pcie-bandwidth", RD_SEV_WARNING, "0000:28:00.0");
-	say(&at, "nic-driver", RD_SEV_CRITICAL, "0000:28:00.0");
-	say(&at, "gpu-nic-socket", RD_SEV_WARNING, "mlx5_10");
-	rd_diagnose(&at.host, NULL, 0, &at.findings);
-	assert_string_equal(cause_of(&at, "pcie-bandwidth", "0000:18:00.0"), "pcie-link-width 0000:10:00.0");
-	assert_string_equal(cause_of(&at, "pcie-bandwidth", "0000:28:00.0"), "");
+	make(at);
+	say(at, "pcie-link-width", RD_SEV_CRITICAL, at->host.pcis[0].addr);
+	say(at, "pcie-bandwidth", RD_SEV_WARNING, "0000:18:00.0");
+	say(at, "pcie-bandwidth", RD_SEV_WARNING, "0000:28:00.0");
+	say(at, "nic-driver", RD_SEV_CRITICAL, "0000:28:00.0");
+	say(at, "gpu-nic-socket", RD_SEV_WARNING, "mlx5_10");
+	rd_diagnose(&at->host, NULL, 0, &at->findings);
+	assert_string_equal(cause_of(at, "pcie-bandwidth", "0000:18:00.0"), "pcie-link-width 0000:10:00.0");
+	assert_string_equal(cause_of(at, "pcie-bandwidth", "0000:28:00.0"), "");
 	/* The NIC without a driver is on the other node. */
-	assert_string_equal(cause_of(&at, "gpu-nic-socket", "mlx5_10"), "");
+	assert_string_equal(cause_of(at, "gpu-nic-socket", "mlx5_10"), "");
 }
 
-static void nothing_follows_from_what_is_well(void **state)
+PLACE_TEST(nothing_follows_from_what_is_well)
 {
-	_cleanup_(done) struct place at = { 0 };
-
-	make(&at);
-	say(&at, "port-state", RD_SEV_NOTE, "mlx5_0/1");
-	say(&at, "gid-usable", RD_SEV_CRITICAL, "mlx5_0/1");
-	rd_diagnose(&at.host, NULL, 0, &at.findings);
-	assert_string_equal(cause_of(&at, "gid-usable", "mlx5_0/1"), "");
-	assert_string_equal(at.findings.v[0].id, "gid-usable");
+	make(at);
+	say(at, "port-state", RD_SEV_NOTE, "mlx5_0/1");
+	say(at, "gid-usable", RD_SEV_CRITICAL, "mlx5_0/1");
+	rd_diagnose(&at->host, NULL, 0, &at->findings);
+	assert_string_equal(cause_of(at, "gid-usable", "mlx5_0/1"), "");
+	assert_string_equal(at->findings.v[0].id, "gid-usable");
 }
 
 /* 2026-11-22. */
@@ -169,42 +160,38 @@ static void take_profile(struct place *at, const char *text)
 	assert_int_equal(rd_profile_parse(text, strlen(text), "profile", &at->profile, &err), 0);
 }
 
-static void what_a_profile_ignores_is_muted_with_what_follows(void **state)
+PLACE_TEST(what_a_profile_ignores_is_muted_with_what_follows)
 {
-	_cleanup_(done) struct place at = { 0 };
-
-	make(&at);
-	take_profile(&at, "ignore = port-state@mlx5_0/1 until 2026-11-22 cable ordered\n"
-			  "ignore = link-downed until 2026-11-21 was looked at\n");
+	make(at);
+	take_profile(at, "ignore = port-state@mlx5_0/1 until 2026-11-22 cable ordered\n"
+			 "ignore = link-downed until 2026-11-21 was looked at\n");
 	assert_int_equal(rd_profile_day(UINT64_C(1795305600) * 1000000000), TODAY);
-	say(&at, "gid-usable", RD_SEV_CRITICAL, "mlx5_0/1");
-	say(&at, "port-state", RD_SEV_CRITICAL, "mlx5_0/1");
-	say(&at, "port-state", RD_SEV_CRITICAL, "mlx5_1/1");
-	say(&at, "link-downed", RD_SEV_WARNING, "mlx5_10/1");
-	rd_diagnose(&at.host, &at.profile, TODAY, &at.findings);
-	assert_int_equal(at.findings.n, 5);
-	assert_string_equal(at.findings.v[0].subject, "mlx5_1/1");
-	assert_string_equal(at.findings.v[1].id, "link-downed"); /* its line has ended, which is told */
-	assert_string_equal(at.findings.v[2].id, "ignore-ended");
-	assert_int_equal(at.findings.v[2].severity, RD_SEV_NOTE);
-	assert_string_equal(at.findings.v[3].muted, "until 2026-11-22: cable ordered");
-	assert_string_equal(at.findings.v[4].muted, "until 2026-11-22: cable ordered");
-	assert_int_equal(rd_findings_count(&at.findings, RD_SEV_CRITICAL), 1);
+	say(at, "gid-usable", RD_SEV_CRITICAL, "mlx5_0/1");
+	say(at, "port-state", RD_SEV_CRITICAL, "mlx5_0/1");
+	say(at, "port-state", RD_SEV_CRITICAL, "mlx5_1/1");
+	say(at, "link-downed", RD_SEV_WARNING, "mlx5_10/1");
+	rd_diagnose(&at->host, &at->profile, TODAY, &at->findings);
+	assert_int_equal(at->findings.n, 5);
+	assert_string_equal(at->findings.v[0].subject, "mlx5_1/1");
+	assert_string_equal(at->findings.v[1].id, "link-downed"); /* its line has ended, which is told */
+	assert_string_equal(at->findings.v[2].id, "ignore-ended");
+	assert_int_equal(at->findings.v[2].severity, RD_SEV_NOTE);
+	assert_string_equal(at->findings.v[3].muted, "until 2026-11-22: cable ordered");
+	assert_string_equal(at->findings.v[4].muted, "until 2026-11-22: cable ordered");
+	assert_int_equal(rd_findings_count(&at->findings, RD_SEV_CRITICAL), 1);
 }
 
-static void what_is_muted_counts_for_nothing(void **state)
+PLACE_TEST(what_is_muted_counts_for_nothing)
 {
-	_cleanup_(done) struct place at = { 0 };
-
-	make(&at);
-	take_profile(&at, "ignore = port-state until 2026-12-31 rack is being cabled\n");
-	say(&at, "port-state", RD_SEV_CRITICAL, "mlx5_0/1");
-	rd_diagnose(&at.host, &at.profile, TODAY, &at.findings);
-	assert_int_equal(rd_findings_worst(&at.findings), RD_SEV_SKIP);
+	make(at);
+	take_profile(at, "ignore = port-state until 2026-12-31 rack is being cabled\n");
+	say(at, "port-state", RD_SEV_CRITICAL, "mlx5_0/1");
+	rd_diagnose(&at->host, &at->profile, TODAY, &at->findings);
+	assert_int_equal(rd_findings_worst(&at->findings), RD_SEV_SKIP);
 }
 
 /* 4096 bytes of it at most, of which the last say how many there were; no character of UTF-8 is cut in two. */
-static void a_long_text_is_cut_and_says_how_long_it_was(void **state)
+TEST(a_long_text_is_cut_and_says_how_long_it_was)
 {
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	struct rd_finding finding = { .id = "x", .subject = strdup("s"), .observed = calloc(1, 10001) };
@@ -219,20 +206,4 @@ static void a_long_text_is_cut_and_says_how_long_it_was(void **state)
 	assert_string_equal(end, "... (10000 bytes)");
 	assert_true(strlen(findings.v[0].observed) < RD_FINDING_TEXT);
 	assert_memory_equal(end - 2, "\xc3\xa4", 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_follows_is_folded_below_its_own_cause),
-		TEST(a_chain_ends_at_what_stands_by_itself),
-		TEST(thousands_of_devices_are_folded_in_a_moment),
-		TEST(a_bridge_explains_what_hangs_below_it),
-		TEST(nothing_follows_from_what_is_well),
-		TEST(what_a_profile_ignores_is_muted_with_what_follows),
-		TEST(what_is_muted_counts_for_nothing),
-		TEST(a_long_text_is_cut_and_says_how_long_it_was),
-	};
-
-	return cmocka_run_group_tests_name("fold", tests, NULL, NULL);
 }

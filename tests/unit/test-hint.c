@@ -4,10 +4,6 @@
 #include "analyse/trace/trace.h"
 #include "source/shared/source.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 static struct rd_module modules[] = { { .name = "ib_core" }, { .name = "ib_uverbs" }, { .name = "some_driver" } };
 
 static const char *find_in(const struct rd_hints *hints, const char *verb, int err, const char *origin, uint32_t module)
@@ -26,7 +22,7 @@ static void parse(const char *text, struct rd_hints *ret, struct rd_errlist *not
 	assert_int_equal(rd_hints_parse("hints", text, strlen(text), ret, notes, &err), 0);
 }
 
-static void the_first_line_that_fits_wins(void **state)
+TEST(the_first_line_that_fits_wins)
 {
 	_cleanup_(rd_hints_deinit) struct rd_hints hints = { 0 };
 
@@ -47,7 +43,7 @@ static void the_first_line_that_fits_wins(void **state)
 	assert_null(find_in(&hints, "ibv_x", EBUSY, NULL, 0));
 }
 
-static void a_line_that_is_no_good_is_noted_and_left_out(void **state)
+TEST(a_line_that_is_no_good_is_noted_and_left_out)
 {
 	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
 	_cleanup_(rd_hints_deinit) struct rd_hints hints = { 0 };
@@ -59,7 +55,7 @@ static void a_line_that_is_no_good_is_noted_and_left_out(void **state)
 	assert_non_null(strstr(notes.v[2].message, "line 4"));
 }
 
-static void a_table_without_end_is_refused(void **state)
+TEST(a_table_without_end_is_refused)
 {
 	_cleanup_(rd_hints_deinit) struct rd_hints hints = { 0 };
 	_cleanup_free_ char *many = malloc(11000 * 8 + 1);
@@ -87,7 +83,7 @@ static void load(struct rd_hints *ret)
 	assert_int_equal(notes.n, 0);
 }
 
-static void the_causes_of_enomem_are_told_apart_by_origin(void **state)
+TEST(the_causes_of_enomem_are_told_apart_by_origin)
 {
 	static const struct {
 		const char *verb, *origin, *says;
@@ -116,7 +112,7 @@ static void the_causes_of_enomem_are_told_apart_by_origin(void **state)
 	}
 }
 
-static void the_installed_table_knows_the_settled_cases(void **state)
+TEST(the_installed_table_knows_the_settled_cases)
 {
 	static const struct {
 		const char *verb;
@@ -145,17 +141,4 @@ static void the_installed_table_knows_the_settled_cases(void **state)
 		if (!strstr(hint, cases[i].says))
 			fail_msg("%s from %s: %s", cases[i].verb, cases[i].origin, hint);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_first_line_that_fits_wins),
-		TEST(a_line_that_is_no_good_is_noted_and_left_out),
-		TEST(a_table_without_end_is_refused),
-		TEST(the_causes_of_enomem_are_told_apart_by_origin),
-		TEST(the_installed_table_knows_the_settled_cases),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

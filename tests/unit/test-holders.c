@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "fake-host.h"
 #include "trace/attach/attach.h"
 #include "trace/attach/session.h"
@@ -16,7 +12,7 @@ static enum rd_early_end step(struct rd_watch *w, uint64_t now_ns, uint64_t run_
 	return rd_watch_step(w, &(struct rd_watch_reading){ .now_ns = now_ns, .run_ns = run_ns, .counted = counted });
 }
 
-static void share_of_one_processor(void **state)
+TEST(share_of_one_processor)
 {
 	struct rd_watch w = { .max_percent = 10 };
 
@@ -39,7 +35,7 @@ static void share_of_one_processor(void **state)
 }
 
 /* A look that comes late, on a busy host, makes the window longer and not the share greater. */
-static void late_looks(void **state)
+TEST(late_looks)
 {
 	struct rd_watch w = { .max_percent = 10 };
 
@@ -49,7 +45,7 @@ static void late_looks(void **state)
 }
 
 /* What was not measured all the time is no zero, and what comes after it is not compared with what was before. */
-static void statistics_that_come_and_go(void **state)
+TEST(statistics_that_come_and_go)
 {
 	struct rd_watch w = { .max_percent = 10 };
 
@@ -62,7 +58,7 @@ static void statistics_that_come_and_go(void **state)
 	assert_int_equal(step(&w, 10 * S, 4 * S, true), RD_EARLY_END_CPU);
 }
 
-static void no_limit(void **state)
+TEST(no_limit)
 {
 	struct rd_watch w = { 0 };
 
@@ -72,7 +68,7 @@ static void no_limit(void **state)
 	assert_int_equal(rd_watch_reader(&w, 1000000 * S), RD_EARLY_END_NOT);
 }
 
-static void nobody_reads(void **state)
+TEST(nobody_reads)
 {
 	struct rd_watch w = { .max_silence_ns = 300 * S, .heard_ns = 1000 * S };
 
@@ -84,7 +80,7 @@ static void nobody_reads(void **state)
 	assert_int_equal(step(&w, 1601 * S, 0, false), RD_EARLY_END_UNREAD);
 }
 
-static void records(void **state)
+TEST(records)
 {
 	struct rd_hold_record record = { .magic = RD_HOLD_MAGIC, .version = RD_HOLD_VERSION, .holder = 7 }, ret = { 0 };
 	struct rd_hold_record other;
@@ -124,7 +120,7 @@ static void write_process(struct fake_host *host, int pid, const char *comm, con
 
 #define REST " 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 "
 
-static void processes(void **state)
+TEST(processes)
 {
 	_cleanup_free_ struct rd_holder_proc *v = NULL;
 	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
@@ -159,7 +155,7 @@ static void processes(void **state)
 	assert_true(v[2].exiting);
 }
 
-static void run_statistics(void **state)
+TEST(run_statistics)
 {
 	struct rd_held_list list = { 0 };
 	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
@@ -176,7 +172,7 @@ static void run_statistics(void **state)
 }
 
 /* A process that has taken the number of one that has ended is left alone. */
-static void another_process_of_that_number(void **state)
+TEST(another_process_of_that_number)
 {
 	struct rd_held held = { .proc = { .pid = getpid(), .start = 1, .state = 'S' } };
 	struct rd_source *src = NULL;
@@ -187,21 +183,4 @@ static void another_process_of_that_number(void **state)
 	held.proc.pid = 0;
 	assert_int_equal(rd_holders_detach(src, &held, &err), -ESRCH);
 	src->ops->close(src);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(share_of_one_processor),
-		cmocka_unit_test(late_looks),
-		cmocka_unit_test(statistics_that_come_and_go),
-		cmocka_unit_test(no_limit),
-		cmocka_unit_test(nobody_reads),
-		cmocka_unit_test(records),
-		cmocka_unit_test(processes),
-		cmocka_unit_test(run_statistics),
-		cmocka_unit_test(another_process_of_that_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,10 +5,6 @@
 #include "base/buf.h"
 #include "trace/select/select.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #define RELEASE "9.9-test"
 #define BANNER "Linux version " RELEASE " (gcc)\n"
 
@@ -67,7 +63,7 @@ static int btf_in(const struct rd_buf *image, char *ret)
 	return (int)btf.size;
 }
 
-static void the_largest_type_information_is_that_of_the_kernel(void **state)
+TEST(the_largest_type_information_is_that_of_the_kernel)
 {
 	static const uint32_t sizes[][3] = { { 16, 40, 24 }, { 40, 16, 24 }, { 16, 24, 40 } };
 	char first;
@@ -85,7 +81,7 @@ static void the_largest_type_information_is_that_of_the_kernel(void **state)
 	}
 }
 
-static void an_image_of_another_release_is_refused(void **state)
+TEST(an_image_of_another_release_is_refused)
 {
 	static const char *const banners[] = { "", "Linux version 9.9-test2 (gcc)", "Linux version 9.9-tes (gcc)",
 					       "Linux version 9.9-test", "9.9-test (gcc)" };
@@ -101,7 +97,7 @@ static void an_image_of_another_release_is_refused(void **state)
 	assert_int_equal(btf_in(&(struct rd_buf){ 0 }, &first), -ENOEXEC);
 }
 
-static void an_image_without_type_information_is_named(void **state)
+TEST(an_image_without_type_information_is_named)
 {
 	_cleanup_buf_ struct rd_buf image = { 0 };
 	char first;
@@ -113,7 +109,7 @@ static void an_image_without_type_information_is_named(void **state)
 	assert_int_equal(btf_in(&image, &first), -ENOENT);
 }
 
-static void damaged_type_information_is_not_taken(void **state)
+TEST(damaged_type_information_is_not_taken)
 {
 	static const uint32_t bad[][4] = {
 		{ 4, 16, 16, 5 },
@@ -166,7 +162,7 @@ static const uint8_t xz[] = { 0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x
 			      0x00, 0x00, 0xf8, 0x3f, 0xbc, 0xb0, 0x00, 0x01, 0x52, 0x4e, 0x6a, 0xe6, 0x6f, 0x39, 0x90,
 			      0x42, 0x99, 0x0d, 0x01, 0x00, 0x00, 0x00, 0x00, 0x01, 0x59, 0x5a };
 
-static void a_compressed_image_is_decompressed(void **state)
+TEST(a_compressed_image_is_decompressed)
 {
 	_cleanup_buf_ struct rd_buf image = { 0 };
 	char first;
@@ -177,7 +173,7 @@ static void a_compressed_image_is_decompressed(void **state)
 		assert_int_equal(btf_in(&image, &first), -EBADMSG);
 }
 
-static void the_payload_of_a_bzimage_is_decompressed(void **state)
+TEST(the_payload_of_a_bzimage_is_decompressed)
 {
 	static const struct {
 		const uint8_t *data;
@@ -205,7 +201,7 @@ static void the_payload_of_a_bzimage_is_decompressed(void **state)
 	}
 }
 
-static void a_payload_outside_of_the_image_is_not_read(void **state)
+TEST(a_payload_outside_of_the_image_is_not_read)
 {
 	static const uint32_t places[][2] = {
 		{ 0xffffffff, 10 }, { 0, 0xffffffff }, { 0xffffffff, 0xffffffff }, { 0, 0 }, { 0, 3 }, { 0, 4 },
@@ -222,7 +218,7 @@ static void a_payload_outside_of_the_image_is_not_read(void **state)
 }
 
 /* Another release would be a wrong reason. */
-static void a_payload_of_an_unknown_compression_is_no_other_release(void **state)
+TEST(a_payload_of_an_unknown_compression_is_no_other_release)
 {
 	static const char lzo[] = "\x89LZO\x00 of the kernel";
 	_cleanup_buf_ struct rd_buf image = { 0 };
@@ -233,7 +229,7 @@ static void a_payload_of_an_unknown_compression_is_no_other_release(void **state
 }
 
 /* A setup header before version 2.08 says nothing of a payload. */
-static void an_old_or_unknown_header_is_searched_as_it_is(void **state)
+TEST(an_old_or_unknown_header_is_searched_as_it_is)
 {
 	_cleanup_buf_ struct rd_buf image = { 0 }, kernel = { 0 };
 	char first;
@@ -244,21 +240,4 @@ static void an_old_or_unknown_header_is_searched_as_it_is(void **state)
 	assert_int_equal(btf_in(&image, &first), 45);
 	image.data[0x202] = 'X';
 	assert_int_equal(btf_in(&image, &first), 45);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_largest_type_information_is_that_of_the_kernel),
-		TEST(an_image_of_another_release_is_refused),
-		TEST(an_image_without_type_information_is_named),
-		TEST(damaged_type_information_is_not_taken),
-		TEST(a_compressed_image_is_decompressed),
-		TEST(the_payload_of_a_bzimage_is_decompressed),
-		TEST(a_payload_outside_of_the_image_is_not_read),
-		TEST(a_payload_of_an_unknown_compression_is_no_other_release),
-		TEST(an_old_or_unknown_header_is_searched_as_it_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,6 @@
 /* What job says of a process, as a table: lines about the process, its queue pairs, and the verdict. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/job/job.h"
 #include "analyse/qp/qp.h"
 #include "base/memory.h"
@@ -186,13 +183,13 @@ static void judge(const struct row *row)
 			 view.severity, view.reason);
 }
 
-static void verdicts(void **state)
+TEST(verdicts)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		judge(&rows[i]);
 }
 
-static void hostile_lines(void **state)
+TEST(hostile_lines)
 {
 	_cleanup_(rd_job_proc_deinit) struct rd_job_proc proc = { 0 };
 
@@ -205,7 +202,7 @@ static void hostile_lines(void **state)
 	assert_int_equal(proc.fds.known, RD_ABSENT);
 }
 
-static void mappings(void **state)
+TEST(mappings)
 {
 	struct rd_proc_job job = { .out = { 0 } };
 
@@ -218,7 +215,7 @@ static void mappings(void **state)
 }
 
 /* A provider as it is built, and each of its bytes damaged. */
-static void provider(void **state)
+TEST(provider)
 {
 	static uint8_t bytes[1 << 20];
 	FILE *file = fopen("/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so", "r");
@@ -242,7 +239,7 @@ static void provider(void **state)
 	}
 }
 
-static void runtimes(void **state)
+TEST(runtimes)
 {
 	/* Made up after the defaults of each: containerd and CRI-O below Kubernetes, alone, Slurm, docker. */
 	static const struct {
@@ -267,14 +264,4 @@ static void runtimes(void **state)
 		assert_non_null(strstr(fix, groups[i].advice));
 		rd_job_proc_deinit(&proc);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(verdicts), cmocka_unit_test(hostile_lines), cmocka_unit_test(mappings),
-		cmocka_unit_test(provider), cmocka_unit_test(runtimes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

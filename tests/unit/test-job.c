@@ -19,7 +19,7 @@ static void assert_job(const char *path, const char *expected)
 	}
 }
 
-static void slurm_with_cgroup_v1(void **state)
+TEST(slurm_with_cgroup_v1)
 {
 	assert_job("/slurm/uid_1000/job_42/step_0/task_0", "slurm:42.0");
 	assert_job("/slurm/uid_1000/job_42/step_batch/task_0", "slurm:42.batch");
@@ -28,7 +28,7 @@ static void slurm_with_cgroup_v1(void **state)
 	assert_job("/slurm_node017/uid_0/job_1234567/step_12", "slurm:1234567.12");
 }
 
-static void slurm_with_cgroup_v2(void **state)
+TEST(slurm_with_cgroup_v2)
 {
 	assert_job("/system.slice/slurmstepd.scope/job_42/step_0/user/task_0", "slurm:42.0");
 	assert_job("/system.slice/slurmstepd.scope/job_42/step_extern/user/task_special", "slurm:42.extern");
@@ -36,12 +36,12 @@ static void slurm_with_cgroup_v2(void **state)
 	assert_job("/system.slice/node3_slurmstepd.scope/job_7/step_1/user/task_3", "slurm:7.1");
 }
 
-static void a_container_inside_of_a_slurm_step(void **state)
+TEST(a_container_inside_of_a_slurm_step)
 {
 	assert_job("/system.slice/slurmstepd.scope/job_42/step_0/user/task_0/libpod-" CID ".scope", "slurm:42.0");
 }
 
-static void the_slurm_daemons_themselves_are_no_job(void **state)
+TEST(the_slurm_daemons_themselves_are_no_job)
 {
 	assert_job("/system.slice/slurmd.service", NULL);
 	assert_job("/system.slice/slurmstepd.scope/system", NULL);
@@ -51,7 +51,7 @@ static void the_slurm_daemons_themselves_are_no_job(void **state)
 	assert_job("/slurm/uid_1000/job_4x/step_0", NULL);
 }
 
-static void kubernetes_with_cgroupfs(void **state)
+TEST(kubernetes_with_cgroupfs)
 {
 	assert_job("/kubepods/besteffort/pod" UID "/" CID, "kubernetes:" UID);
 	assert_job("/kubepods/burstable/pod" UID "/" CID, "kubernetes:" UID);
@@ -61,7 +61,7 @@ static void kubernetes_with_cgroupfs(void **state)
 	assert_job("/docker/" CID "/kubelet/kubepods/burstable/pod" UID "/" CID, "kubernetes:" UID);
 }
 
-static void kubernetes_with_systemd(void **state)
+TEST(kubernetes_with_systemd)
 {
 	assert_job("/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_ ".slice/cri-containerd-" CID
 		   ".scope",
@@ -77,13 +77,13 @@ static void kubernetes_with_systemd(void **state)
 		   "kubernetes:" UID);
 }
 
-static void a_static_pod_is_named_by_a_hash(void **state)
+TEST(a_static_pod_is_named_by_a_hash)
 {
 	assert_job("/kubepods/burstable/pod0123456789abcdef0123456789abcdef/" CID,
 		   "kubernetes:0123456789abcdef0123456789abcdef");
 }
 
-static void what_only_looks_like_a_pod(void **state)
+TEST(what_only_looks_like_a_pod)
 {
 	assert_job("/machine.slice/libpod_pod_" CID ".slice", NULL);
 	assert_job("/user.slice/pod" UID "/x", NULL);
@@ -92,34 +92,16 @@ static void what_only_looks_like_a_pod(void **state)
 	assert_job("/kubepods", NULL);
 }
 
-static void slurm_wins_inside_of_a_pod(void **state)
+TEST(slurm_wins_inside_of_a_pod)
 {
 	assert_job("/kubepods/pod" UID "/" CID "/system.slice/slurmstepd.scope/job_42/step_0", "slurm:42.0");
 }
 
-static void no_job_at_all(void **state)
+TEST(no_job_at_all)
 {
 	assert_job(NULL, NULL);
 	assert_job("", NULL);
 	assert_job("/", NULL);
 	assert_job("/user.slice/user-1000.slice/session-1.scope", NULL);
 	assert_job("/docker/" CID, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(slurm_with_cgroup_v1),
-		TEST(slurm_with_cgroup_v2),
-		TEST(a_container_inside_of_a_slurm_step),
-		TEST(the_slurm_daemons_themselves_are_no_job),
-		TEST(kubernetes_with_cgroupfs),
-		TEST(kubernetes_with_systemd),
-		TEST(a_static_pod_is_named_by_a_hash),
-		TEST(what_only_looks_like_a_pod),
-		TEST(slurm_wins_inside_of_a_pod),
-		TEST(no_job_at_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

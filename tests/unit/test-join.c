@@ -2,9 +2,6 @@
 /* The queue pairs of two hosts, matched. */
 #include "qp-side.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "analyse/join/join.h"
 
 static void add(struct rd_join *join, const struct side *side)
@@ -40,47 +37,37 @@ static int verdict(struct two *two)
 	return (int)two->pairs.v[0].verdict;
 }
 
-static void two_that_point_to_each_other_are_connected_once(void **state)
+JOIN_TEST(two_that_point_to_each_other_are_connected_once)
 {
-	struct two *two = *state;
-
 	add_qp(&two->a, 17, 33, RD_QPS_RTS, 0);
 	add_qp(&two->b, 33, 17, RD_QPS_RTR, 0);
 	assert_int_equal(verdict(two), RD_JOIN_CONNECTED);
 	assert_int_equal(host_of_b(two), 1);
 }
 
-static void one_whose_peer_is_nowhere_is_not_half_open(void **state)
+JOIN_TEST(one_whose_peer_is_nowhere_is_not_half_open)
 {
-	struct two *two = *state;
-
 	add_qp(&two->a, 17, 33, RD_QPS_RTS, 0);
 	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
 }
 
-static void one_whose_peer_is_of_another_host_is_not_half_open(void **state)
+JOIN_TEST(one_whose_peer_is_of_another_host_is_not_half_open)
 {
-	struct two *two = *state;
-
 	add_qp(&two->a, 17, 33, RD_QPS_RTS, 9);
 	add_qp(&two->b, 33, 17, RD_QPS_INIT, 0);
 	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
 }
 
-static void one_whose_peer_is_gone_by_its_gid_is_half_open(void **state)
+JOIN_TEST(one_whose_peer_is_gone_by_its_gid_is_half_open)
 {
-	struct two *two = *state;
-
 	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
 	RD_SET(two->b.res.devs[0].used[RD_RES_QP], 0);
 	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
 	assert_int_equal(host_of_b(two), -1);
 }
 
-static void but_not_where_the_device_may_hide_it(void **state)
+JOIN_TEST(but_not_where_the_device_may_hide_it)
 {
-	struct two *two = *state;
-
 	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
 	RD_SET(two->b.res.devs[0].used[RD_RES_QP], 0);
 	RD_SET(two->b.res.devs[0].driver_id, 1);
@@ -88,47 +75,37 @@ static void but_not_where_the_device_may_hide_it(void **state)
 	assert_non_null(strstr(two->reason, "DEVX"));
 }
 
-static void nor_where_not_all_were_captured(void **state)
+JOIN_TEST(nor_where_not_all_were_captured)
 {
-	struct two *two = *state;
-
 	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
 	RD_SET(two->b.res.devs[0].used[RD_RES_QP], 5);
 	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
 }
 
-static void one_whose_peer_is_in_init_is_half_open(void **state)
+JOIN_TEST(one_whose_peer_is_in_init_is_half_open)
 {
-	struct two *two = *state;
-
 	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
 	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
 	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
 	assert_non_null(strstr(two->reason, "INIT"));
 }
 
-static void numbers_alone_do_not_prove_a_failed_pair(void **state)
+JOIN_TEST(numbers_alone_do_not_prove_a_failed_pair)
 {
-	struct two *two = *state;
-
 	add_qp(&two->a, 17, 17, RD_QPS_RTS, 0);
 	add_qp(&two->b, 17, 17, RD_QPS_ERR, 0);
 	assert_int_equal(verdict(two), RD_JOIN_AMBIGUOUS);
 }
 
-static void a_gid_does(void **state)
+JOIN_TEST(a_gid_does)
 {
-	struct two *two = *state;
-
 	add_qp(&two->a, 17, 17, RD_QPS_RTS, 2);
 	add_qp(&two->b, 17, 17, RD_QPS_ERR, 0);
 	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
 }
 
-static void one_whose_peer_points_elsewhere_is_a_mismatch(void **state)
+JOIN_TEST(one_whose_peer_points_elsewhere_is_a_mismatch)
 {
-	struct two *two = *state;
-
 	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
 	add_qp(&two->b, 33, 99, RD_QPS_RTS, 9);
 	join(two);
@@ -137,9 +114,8 @@ static void one_whose_peer_points_elsewhere_is_a_mismatch(void **state)
 }
 
 /* RoCE NICs have each GID once for version 1 and once for version 2. */
-static void a_gid_that_one_device_has_twice_is_no_doubt(void **state)
+JOIN_TEST(a_gid_that_one_device_has_twice_is_no_doubt)
 {
-	struct two *two = *state;
 	struct rd_port *port = &two->b.host.ports[0];
 
 	port->gids = realloc(port->gids, 2 * sizeof(*port->gids));
@@ -149,10 +125,8 @@ static void a_gid_that_one_device_has_twice_is_no_doubt(void **state)
 	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
 }
 
-static void a_gid_that_two_hosts_have_is(void **state)
+JOIN_TEST(a_gid_that_two_hosts_have_is)
 {
-	struct two *two = *state;
-
 	gid_of(two->a.host.ports[0].gids[0].raw, 2);
 	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
 	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
@@ -160,10 +134,8 @@ static void a_gid_that_two_hosts_have_is(void **state)
 }
 
 /* Minutes apart, the connection may have been made, or ended, between the captures. */
-static void captures_that_are_far_apart_prove_nothing(void **state)
+JOIN_TEST(captures_that_are_far_apart_prove_nothing)
 {
-	struct two *two = *state;
-
 	two->a.time_ns = UINT64_C(1795322515000000000);
 	two->b.time_ns = two->a.time_ns - UINT64_C(61000000000);
 	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
@@ -174,10 +146,8 @@ static void captures_that_are_far_apart_prove_nothing(void **state)
 	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
 }
 
-static void addresses_prove_a_pair(void **state)
+JOIN_TEST(addresses_prove_a_pair)
 {
-	struct two *two = *state;
-
 	cm_connect(&two->a, add_qp(&two->a, 17, 17, RD_QPS_RTS, 0), 1, 40000, 2, 7174);
 	cm_connect(&two->b, add_qp(&two->b, 17, 17, RD_QPS_ERR, 0), 2, 7174, 1, 40000);
 	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
@@ -186,20 +156,16 @@ static void addresses_prove_a_pair(void **state)
 	assert_string_equal(two->reason, "QP numbers and addresses match");
 }
 
-static void and_disprove_one_of_the_same_numbers(void **state)
+JOIN_TEST(and_disprove_one_of_the_same_numbers)
 {
-	struct two *two = *state;
-
 	cm_connect(&two->a, add_qp(&two->a, 17, 17, RD_QPS_RTS, 0), 1, 40000, 3, 7174);
 	cm_connect(&two->b, add_qp(&two->b, 17, 17, RD_QPS_RTS, 0), 2, 7174, 4, 40000);
 	join(two);
 	assert_int_equal(two->pairs.count[RD_JOIN_NOT_VISIBLE], 2);
 }
 
-static void and_so_do_ports(void **state)
+JOIN_TEST(and_so_do_ports)
 {
-	struct two *two = *state;
-
 	cm_connect(&two->a, add_qp(&two->a, 17, 17, RD_QPS_RTS, 0), 1, 40000, 2, 7174);
 	cm_connect(&two->b, add_qp(&two->b, 17, 17, RD_QPS_RTS, 0), 2, 7174, 1, 40001);
 	join(two);
@@ -210,10 +176,8 @@ static void and_so_do_ports(void **state)
 	assert_string_equal(two->reason, "the remote QP is connected to a QP 17 at another address");
 }
 
-static void two_of_one_number_on_one_device_are_ambiguous(void **state)
+JOIN_TEST(two_of_one_number_on_one_device_are_ambiguous)
 {
-	struct two *two = *state;
-
 	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
 	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
 	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
@@ -221,10 +185,8 @@ static void two_of_one_number_on_one_device_are_ambiguous(void **state)
 	assert_string_equal(two->reason, "2 queue pairs of the peer's device have that number");
 }
 
-static void several_that_fit_are_ambiguous(void **state)
+JOIN_TEST(several_that_fit_are_ambiguous)
 {
-	struct two *two = *state;
-
 	two->b.res.devs = realloc(two->b.res.devs, 2 * sizeof(*two->b.res.devs));
 	two->b.res.devs[1] = (struct rd_res_dev){ .name = strdup("rdma1") };
 	two->b.res.n_devs = 2;
@@ -237,9 +199,8 @@ static void several_that_fit_are_ambiguous(void **state)
 }
 
 /* What an SRE has to know first. */
-static void a_peer_that_is_gone_is_named_first(void **state)
+JOIN_TEST(a_peer_that_is_gone_is_named_first)
 {
-	struct two *two = *state;
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 
 	add_qp(&two->a, 16, 99, RD_QPS_RTS, 9);
@@ -260,19 +221,15 @@ static void a_peer_that_is_gone_is_named_first(void **state)
 	assert_string_equal(findings.v[1].observed, "1 of 3 pairs");
 }
 
-static void a_host_is_added_once(void **state)
+JOIN_TEST(a_host_is_added_once)
 {
-	struct two *two = *state;
-
 	add(&two->join, &two->a);
 	assert_int_equal(rd_join_add(&two->join, two->a.name, 0, &two->a.views, NULL), -EEXIST);
 	assert_int_equal(two->join.n_hosts, 1);
 }
 
-static void steps_of_one_job_are_one_job(void **state)
+JOIN_TEST(steps_of_one_job_are_one_job)
 {
-	struct two *two = *state;
-
 	add_qp(&two->a, 17, 17, RD_QPS_RTS, 0)->proc = 0;
 	add_qp(&two->b, 17, 17, RD_QPS_ERR, 0)->proc = 0;
 	for (int i = 0; i < 2; i++) {
@@ -297,29 +254,24 @@ static void xrc(struct side *side, struct rd_qp *qp, enum rd_qp_type type, uint3
 	RD_SET(seen_of(side, qp)->dest_qpn, number);
 }
 
-static void an_xrc_initiator_is_connected_to_a_target(void **state)
+JOIN_TEST(an_xrc_initiator_is_connected_to_a_target)
 {
-	struct two *two = *state;
-
 	xrc(&two->a, add_qp(&two->a, 17, 0, RD_QPS_RTS, 2), RD_QPT_XRC_INI, 33);
 	xrc(&two->b, add_qp(&two->b, 33, 0, RD_QPS_RTR, 1), RD_QPT_XRC_TGT, 17);
 	assert_int_equal(verdict(two), RD_JOIN_CONNECTED);
 	assert_string_equal(two->reason, "QP numbers and GIDs match");
 }
 
-static void two_xrc_initiators_are_not_connected(void **state)
+JOIN_TEST(two_xrc_initiators_are_not_connected)
 {
-	struct two *two = *state;
-
 	xrc(&two->a, add_qp(&two->a, 17, 0, RD_QPS_RTS, 2), RD_QPT_XRC_INI, 33);
 	xrc(&two->b, add_qp(&two->b, 33, 0, RD_QPS_RTS, 1), RD_QPT_XRC_INI, 17);
 	join(two);
 	assert_int_equal(two->pairs.count[RD_JOIN_CONNECTED], 0);
 }
 
-static void xrc_without_numbers_is_paired_by_addresses(void **state)
+JOIN_TEST(xrc_without_numbers_is_paired_by_addresses)
 {
-	struct two *two = *state;
 	struct rd_qp *a, *b;
 
 	a = add_qp(&two->a, 17, 0, RD_QPS_RTS, 0);
@@ -346,10 +298,8 @@ static void xrc_without_numbers_is_paired_by_addresses(void **state)
 }
 
 /* Kernels before 5.14 do not track XRC: that none is listed proves nothing. */
-static void a_missing_xrc_target_is_gone_only_where_xrc_is_listed(void **state)
+JOIN_TEST(a_missing_xrc_target_is_gone_only_where_xrc_is_listed)
 {
-	struct two *two = *state;
-
 	xrc(&two->a, add_qp(&two->a, 17, 0, RD_QPS_RTS, 2), RD_QPT_XRC_INI, 33);
 	RD_SET(two->b.res.devs[0].used[RD_RES_QP], 0);
 	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
@@ -359,10 +309,8 @@ static void a_missing_xrc_target_is_gone_only_where_xrc_is_listed(void **state)
 	assert_string_equal(two->reason, "peer QP 33 no longer exists on host2 rdma0; RTS here");
 }
 
-static void an_xrc_target_of_another_initiator_is_a_mismatch(void **state)
+JOIN_TEST(an_xrc_target_of_another_initiator_is_a_mismatch)
 {
-	struct two *two = *state;
-
 	xrc(&two->a, add_qp(&two->a, 17, 0, RD_QPS_RTS, 2), RD_QPT_XRC_INI, 33);
 	xrc(&two->b, add_qp(&two->b, 33, 0, RD_QPS_RTR, 9), RD_QPT_XRC_TGT, 18);
 	join(two);
@@ -386,9 +334,8 @@ static void make_iwarp(struct side *side, uint8_t n)
 	port->n_netdevs = 1;
 }
 
-static void iwarp_is_paired_by_addresses_and_ports(void **state)
+JOIN_TEST(iwarp_is_paired_by_addresses_and_ports)
 {
-	struct two *two = *state;
 	struct rd_qp *a, *b;
 
 	make_iwarp(&two->a, 1);
@@ -410,10 +357,8 @@ static void iwarp_is_paired_by_addresses_and_ports(void **state)
 	assert_string_equal(two->reason, "peer connection 10.0.0.2:7174 no longer exists on host2 rdma0; RTS here");
 }
 
-static void an_iwarp_peer_is_gone_only_if_all_connections_are_known(void **state)
+JOIN_TEST(an_iwarp_peer_is_gone_only_if_all_connections_are_known)
 {
-	struct two *two = *state;
-
 	make_iwarp(&two->a, 1);
 	make_iwarp(&two->b, 2);
 	cm_connect(&two->a, add_qp(&two->a, 17, 0, RD_QPS_RTS, 0), 1, 40000, 2, 7174);
@@ -429,10 +374,8 @@ static void an_iwarp_peer_is_gone_only_if_all_connections_are_known(void **state
 	assert_string_equal(two->reason, "no captured host has the peer's address");
 }
 
-static void iwarp_addresses_of_two_hosts_are_ambiguous(void **state)
+JOIN_TEST(iwarp_addresses_of_two_hosts_are_ambiguous)
 {
-	struct two *two = *state;
-
 	make_iwarp(&two->a, 2);
 	make_iwarp(&two->b, 2);
 	cm_connect(&two->a, add_qp(&two->a, 17, 0, RD_QPS_RTS, 0), 1, 40000, 2, 7174);
@@ -441,10 +384,8 @@ static void iwarp_addresses_of_two_hosts_are_ambiguous(void **state)
 }
 
 /* 127.0.0.1 is another host on each host. */
-static void loopback_does_not_connect_two_hosts(void **state)
+JOIN_TEST(loopback_does_not_connect_two_hosts)
 {
-	struct two *two = *state;
-
 	make_iwarp(&two->a, 1);
 	make_iwarp(&two->b, 2);
 	cm_connect(&two->a, add_qp(&two->a, 17, 0, RD_QPS_RTS, 0), 1, 40000, 1, 7174);
@@ -460,10 +401,9 @@ static void loopback_does_not_connect_two_hosts(void **state)
 }
 
 /* Every host numbers its queue pairs alike, all of them have the GID of a bridge, and nothing tells them apart: still linear. */
-static void many_that_look_alike_are_ambiguous_in_time(void **state)
+JOIN_TEST(many_that_look_alike_are_ambiguous_in_time)
 {
 	enum { HOSTS = 300, QPS = 300 };
-	struct two *two = *state;
 
 	for (uint32_t i = 0; i < QPS; i++)
 		add_qp(&two->a, 17 + i, 17 + i, RD_QPS_RTS, i % 3 ? 1 : 0);
@@ -474,43 +414,4 @@ static void many_that_look_alike_are_ambiguous_in_time(void **state)
 	rd_join_match(&two->join, &two->pairs);
 	assert_int_equal(two->pairs.n, HOSTS * QPS);
 	assert_int_equal(two->pairs.count[RD_JOIN_AMBIGUOUS], HOSTS * QPS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		JOIN_TEST(two_that_point_to_each_other_are_connected_once),
-		JOIN_TEST(one_whose_peer_is_nowhere_is_not_half_open),
-		JOIN_TEST(one_whose_peer_is_of_another_host_is_not_half_open),
-		JOIN_TEST(one_whose_peer_is_gone_by_its_gid_is_half_open),
-		JOIN_TEST(but_not_where_the_device_may_hide_it),
-		JOIN_TEST(nor_where_not_all_were_captured),
-		JOIN_TEST(one_whose_peer_is_in_init_is_half_open),
-		JOIN_TEST(numbers_alone_do_not_prove_a_failed_pair),
-		JOIN_TEST(a_gid_does),
-		JOIN_TEST(one_whose_peer_points_elsewhere_is_a_mismatch),
-		JOIN_TEST(a_gid_that_one_device_has_twice_is_no_doubt),
-		JOIN_TEST(a_gid_that_two_hosts_have_is),
-		JOIN_TEST(captures_that_are_far_apart_prove_nothing),
-		JOIN_TEST(addresses_prove_a_pair),
-		JOIN_TEST(and_disprove_one_of_the_same_numbers),
-		JOIN_TEST(and_so_do_ports),
-		JOIN_TEST(two_of_one_number_on_one_device_are_ambiguous),
-		JOIN_TEST(several_that_fit_are_ambiguous),
-		JOIN_TEST(a_peer_that_is_gone_is_named_first),
-		JOIN_TEST(a_host_is_added_once),
-		JOIN_TEST(steps_of_one_job_are_one_job),
-		JOIN_TEST(an_xrc_initiator_is_connected_to_a_target),
-		JOIN_TEST(two_xrc_initiators_are_not_connected),
-		JOIN_TEST(xrc_without_numbers_is_paired_by_addresses),
-		JOIN_TEST(a_missing_xrc_target_is_gone_only_where_xrc_is_listed),
-		JOIN_TEST(an_xrc_target_of_another_initiator_is_a_mismatch),
-		JOIN_TEST(iwarp_is_paired_by_addresses_and_ports),
-		JOIN_TEST(an_iwarp_peer_is_gone_only_if_all_connections_are_known),
-		JOIN_TEST(iwarp_addresses_of_two_hosts_are_ambiguous),
-		JOIN_TEST(loopback_does_not_connect_two_hosts),
-		JOIN_TEST(many_that_look_alike_are_ambiguous_in_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,6 @@
 #include "collect/kernel/kernel.h"
 #include "fake-host.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static void parse(const char *text, struct rd_klog *klog)
 {
 	struct rd_bytes bytes = { (uint8_t *)strdup(text), strlen(text) };
@@ -16,7 +13,7 @@ static void parse(const char *text, struct rd_klog *klog)
 	assert_null(bytes.data);
 }
 
-static void records_have_level_time_text_and_device(void **state)
+TEST(records_have_level_time_text_and_device)
 {
 	_cleanup_(rd_klog_deinit) struct rd_klog klog;
 
@@ -41,7 +38,7 @@ static void records_have_level_time_text_and_device(void **state)
 	assert_null(rd_krecord_pci(&klog.v[2]));
 }
 
-static void escapes_become_bytes_again(void **state)
+TEST(escapes_become_bytes_again)
 {
 	_cleanup_(rd_klog_deinit) struct rd_klog klog;
 
@@ -51,7 +48,7 @@ static void escapes_become_bytes_again(void **state)
 	assert_string_equal(klog.v[0].text, "a\\b \xc3\xa9 \\x00 \\xzz \x1b[2J\\x1");
 }
 
-static void what_is_no_record_is_passed_over(void **state)
+TEST(what_is_no_record_is_passed_over)
 {
 	static const char *const bad[] = {
 		"",
@@ -79,7 +76,7 @@ static void what_is_no_record_is_passed_over(void **state)
 }
 
 /* The key belongs to nobody if the line before it was no record. */
-static void a_key_belongs_to_the_record_before_it(void **state)
+TEST(a_key_belongs_to_the_record_before_it)
 {
 	_cleanup_(rd_klog_deinit) struct rd_klog klog;
 
@@ -89,7 +86,7 @@ static void a_key_belongs_to_the_record_before_it(void **state)
 	assert_string_equal(klog.v[1].device, "n7");
 }
 
-static void a_host_without_a_log_is_absent(void **state)
+TEST(a_host_without_a_log_is_absent)
 {
 	_cleanup_(rd_errlist_deinit) struct rd_errlist errors = { 0 };
 	struct rd_klog klog = { 0 };
@@ -107,7 +104,7 @@ static void a_host_without_a_log_is_absent(void **state)
 }
 
 /* 6 MiB: the newest stay, from a whole record on. */
-static void of_a_long_log_the_newest_are_read(void **state)
+TEST(of_a_long_log_the_newest_are_read)
 {
 	_cleanup_(rd_klog_deinit) struct rd_klog klog = { 0 };
 	_cleanup_free_ char *text = calloc(1, 7 << 20);
@@ -125,15 +122,4 @@ static void of_a_long_log_the_newest_are_read(void **state)
 	assert_true(klog.n > 20000 && klog.n < 60000);
 	assert_int_equal(klog.v[0].seq + klog.n - 1, klog.v[klog.n - 1].seq);
 	assert_int_equal(strtoull(klog.v[0].device + 1, NULL, 10), klog.v[0].seq);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(records_have_level_time_text_and_device), TEST(escapes_become_bytes_again),
-		TEST(what_is_no_record_is_passed_over),	       TEST(a_key_belongs_to_the_record_before_it),
-		TEST(a_host_without_a_log_is_absent),	       TEST(of_a_long_log_the_newest_are_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,7 @@
 
 #include "base/late.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 static struct {
 	double (*cos)(double);
@@ -27,7 +25,7 @@ static int load(const char *soname, const char *second, struct rd_err *err)
 	return rd_late_load(&late, "eth0", err);
 }
 
-static void a_library_that_is_not_there_is_named_with_what_to_install(void **state)
+TEST(a_library_that_is_not_there_is_named_with_what_to_install)
 {
 	struct rd_err err = { 0 };
 
@@ -38,7 +36,7 @@ static void a_library_that_is_not_there_is_named_with_what_to_install(void **sta
 	assert_string_equal(err.hint, "install libfoo");
 }
 
-static void a_library_without_one_of_the_functions_is_as_good_as_none(void **state)
+TEST(a_library_without_one_of_the_functions_is_as_good_as_none)
 {
 	struct rd_err err = { 0 };
 
@@ -48,7 +46,7 @@ static void a_library_without_one_of_the_functions_is_as_good_as_none(void **sta
 }
 
 /* A process may have given up the right to look between the two calls. */
-static void why_a_library_is_not_there_is_found_out_once(void **state)
+TEST(why_a_library_is_not_there_is_found_out_once)
 {
 	static const char *const names[] = { "cos", "sqrt" };
 	struct rd_library library = { .soname = "librdmadiag-nowhere.so.1",
@@ -64,22 +62,10 @@ static void why_a_library_is_not_there_is_found_out_once(void **state)
 	assert_string_equal(second.object, "eth1");
 }
 
-static void functions_are_those_of_their_names(void **state)
+TEST(functions_are_those_of_their_names)
 {
 	assert_int_equal(load("libm.so.6", "sqrt", NULL), 0);
 	assert_true(table.cos(0) == 1);
 	assert_true(table.sqrt(9) == 3);
 	assert_int_equal(load("librdmadiag-nowhere.so.1", "sqrt", NULL), 0); /* it is there already */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_library_that_is_not_there_is_named_with_what_to_install),
-		cmocka_unit_test(a_library_without_one_of_the_functions_is_as_good_as_none),
-		cmocka_unit_test(why_a_library_is_not_there_is_found_out_once),
-		cmocka_unit_test(functions_are_those_of_their_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,10 +8,7 @@
 #include "source/record/mad-record.h"
 #include "source/record/record.h"
 
-#include <errno.h>
 #include <infiniband/mad.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #define RECORDING_MAX 1000000
@@ -129,7 +126,7 @@ static int look(struct rd_source *src, struct rd_buf *out, struct rd_err *err)
 	return r;
 }
 
-static void a_bundle_tells_what_was_heard(void **state)
+TEST_WITH(a_bundle_tells_what_was_heard, setup, teardown)
 {
 	struct host *host = *state;
 	_cleanup_(rd_source_closep) struct rd_source *recording = NULL, *bundle = NULL;
@@ -154,7 +151,7 @@ static void a_bundle_tells_what_was_heard(void **state)
 	assert_string_equal(heard.data, told.data);
 }
 
-static void keys_of_ports_are_not_recorded(void **state)
+TEST_WITH(keys_of_ports_are_not_recorded, setup, teardown)
 {
 	static const uint8_t key[] = { 0x5e, 0xc4, 0xe7, 0x5e, 0xc4, 0xe7 };
 	struct host *host = *state;
@@ -187,7 +184,7 @@ static int none(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
 	return rd_err_set(err, ENODEV, "libibumad", "no port");
 }
 
-static void a_host_without_ports_is_recorded_so(void **state)
+TEST_WITH(a_host_without_ports_is_recorded_so, setup, teardown)
 {
 	static const struct source_parts bare = {
 		.ops.get = parts_get, .ops.name = "live", .ops.mad_ports = none, .ops.now = now
@@ -208,15 +205,4 @@ static void a_host_without_ports_is_recorded_so(void **state)
 	assert_int_equal(rd_source_bundle_open(path, &bundle, &err), 0);
 	unlink(path);
 	assert_int_equal(look(bundle, &out, &err), -ENODEV);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_bundle_tells_what_was_heard, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_host_without_ports_is_recorded_so, setup, teardown),
-		cmocka_unit_test_setup_teardown(keys_of_ports_are_not_recorded, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

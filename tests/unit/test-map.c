@@ -14,7 +14,7 @@ static size_t candidates(const struct rd_map *map, uint64_t hash, size_t *v, siz
 	return n;
 }
 
-static void an_empty_map_has_nothing(void **state)
+TEST(an_empty_map_has_nothing)
 {
 	_cleanup_(rd_map_deinit) struct rd_map map = { 0 };
 	size_t v[1];
@@ -22,7 +22,7 @@ static void an_empty_map_has_nothing(void **state)
 	assert_int_equal(candidates(&map, 0, v, 1), 0);
 }
 
-static void every_element_is_found_after_the_map_has_grown(void **state)
+TEST(every_element_is_found_after_the_map_has_grown)
 {
 	struct rd_map map = { 0 };
 
@@ -43,7 +43,7 @@ static void every_element_is_found_after_the_map_has_grown(void **state)
 }
 
 /* All of one hash, at the end of the table, so that they wrap round it. */
-static void elements_of_one_hash_come_in_order(void **state)
+TEST(elements_of_one_hash_come_in_order)
 {
 	_cleanup_(rd_map_deinit) struct rd_map map = { 0 };
 	size_t v[300];
@@ -55,7 +55,7 @@ static void elements_of_one_hash_come_in_order(void **state)
 		assert_int_equal(v[i], i);
 }
 
-static void neighbours_are_not_candidates(void **state)
+TEST(neighbours_are_not_candidates)
 {
 	_cleanup_(rd_map_deinit) struct rd_map map = { 0 };
 	size_t v[2];
@@ -70,16 +70,4 @@ static void neighbours_are_not_candidates(void **state)
 	assert_int_equal(candidates(&map, 8, v, 2), 1);
 	assert_int_equal(v[0], 2);
 	assert_int_equal(candidates(&map, 9, v, 2), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(an_empty_map_has_nothing),
-		TEST(every_element_is_found_after_the_map_has_grown),
-		TEST(elements_of_one_hash_come_in_order),
-		TEST(neighbours_are_not_candidates),
-	};
-
-	return cmocka_run_group_tests_name("map", tests, NULL, NULL);
 }

@@ -3,11 +3,9 @@
 #include "counter-table.h"
 #include "unit.h"
 
-#include <string.h>
-
 #include "analyse/shared/meaning.h"
 
-static void the_table_says_which_line_is_wrong(void **state)
+TEST(the_table_says_which_line_is_wrong)
 {
 	const char *text = "# comment\n"
 			   "link_downed * times saturates:8 cause sum It went\n down.\n"
@@ -41,7 +39,7 @@ static enum rd_topic topic_of(const struct rd_meanings *meanings, const char *dr
 	return ret;
 }
 
-static void a_topic_is_the_driver_s_or_else_the_name_s(void **state)
+TEST(a_topic_is_the_driver_s_or_else_the_name_s)
 {
 	const char text[] = "f* m* times 64-bit cause - As below.\n"
 			    "fi?h mlx5 times 64-bit cause:drop - Drops.\n"
@@ -61,7 +59,7 @@ static void a_topic_is_the_driver_s_or_else_the_name_s(void **state)
 	assert_int_equal(topic_of(&meanings, "mlx5", RD_GROUP_NETDEV), RD_TOPIC_DATA_SENT);
 }
 
-static void the_shipped_table_has_the_units_of_mlx5(void **state)
+TEST(the_shipped_table_has_the_units_of_mlx5)
 {
 	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
 
@@ -71,15 +69,4 @@ static void the_shipped_table_has_the_units_of_mlx5(void **state)
 	assert_string_equal(rd_meaning_find(&meanings, "rx_global_pause_transition", "mlx5")->unit, "frames");
 	assert_string_equal(rd_meaning_find(&meanings, "rx_65_to_127_bytes_phy", "mlx5")->unit, "packets");
 	assert_string_equal(rd_meaning_find(&meanings, "tx_bytes_phy", "mlx5")->unit, "bytes");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_table_says_which_line_is_wrong),
-		TEST(a_topic_is_the_driver_s_or_else_the_name_s),
-		TEST(the_shipped_table_has_the_units_of_mlx5),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

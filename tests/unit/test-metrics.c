@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include <string.h>
-
 #include "base/rfc3339.h"
 #include "render/render.h"
 
@@ -34,7 +32,7 @@ static void fill(struct rd_report *report)
 	rd_metric_double(family, 0.0 / 0.0, NULL, 0);
 }
 
-static void a_counter_is_named_as_each_format_wants_it(void **state)
+TEST(a_counter_is_named_as_each_format_wants_it)
 {
 	_cleanup_free_ char *om = NULL, *text = NULL;
 	_cleanup_(rd_report_deinit) struct rd_report report;
@@ -56,7 +54,7 @@ static void a_counter_is_named_as_each_format_wants_it(void **state)
 	assert_string_equal(om + strlen(om) - strlen("# EOF\n"), "# EOF\n");
 }
 
-static void names_of_drivers_become_names_of_metrics(void **state)
+TEST(names_of_drivers_become_names_of_metrics)
 {
 	static const struct {
 		const char *name, *unit, *expected;
@@ -82,7 +80,7 @@ static void names_of_drivers_become_names_of_metrics(void **state)
 	}
 }
 
-static void a_hostile_label_stays_a_label(void **state)
+TEST(a_hostile_label_stays_a_label)
 {
 	const struct rd_label labels[] = { { "counter", "a\"} 1\nevil\\ \xff\033[2J" } };
 	_cleanup_free_ char *text = NULL;
@@ -94,7 +92,7 @@ static void a_hostile_label_stays_a_label(void **state)
 	assert_has(text, "rdmadiag_x{counter=\"a\\\"} 1\\\\x0aevil\\\\ \\\\xff\\\\x1b[2J\"} 7\n");
 }
 
-static void of_two_samples_with_the_same_labels_one_is_left(void **state)
+TEST(of_two_samples_with_the_same_labels_one_is_left)
 {
 	const struct rd_label a[] = { { "port", "1" } }, b[] = { { "port", "2" } };
 	_cleanup_free_ char *text = NULL;
@@ -111,7 +109,7 @@ static void of_two_samples_with_the_same_labels_one_is_left(void **state)
 	assert_null(strstr(text, "} 3\n"));
 }
 
-static void every_page_says_what_came_out_and_when(void **state)
+TEST(every_page_says_what_came_out_and_when)
 {
 	const struct rd_err error = { .code = 2 };
 	_cleanup_free_ char *text = NULL;
@@ -131,7 +129,7 @@ static void every_page_says_what_came_out_and_when(void **state)
 
 enum { NAME, PORT, COUNT };
 
-static void a_section_becomes_a_family_and_what_is_unknown_no_sample(void **state)
+TEST(a_section_becomes_a_family_and_what_is_unknown_no_sample)
 {
 	static const struct rd_column columns[] = {
 		[NAME] = { .key = "name", .type = RD_T_STR },
@@ -160,7 +158,7 @@ static void a_section_becomes_a_family_and_what_is_unknown_no_sample(void **stat
 	rd_section_destroy(section);
 }
 
-static void time_is_utc_to_the_microsecond(void **state)
+TEST(time_is_utc_to_the_microsecond)
 {
 	char text[RD_RFC3339_SIZE];
 
@@ -168,19 +166,4 @@ static void time_is_utc_to_the_microsecond(void **state)
 	assert_string_equal(text, "2023-11-14T22:13:20.123456Z");
 	assert_int_equal(rd_rfc3339(0, text), 0);
 	assert_string_equal(text, "1970-01-01T00:00:00.000000Z");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_counter_is_named_as_each_format_wants_it),
-		TEST(names_of_drivers_become_names_of_metrics),
-		TEST(a_hostile_label_stays_a_label),
-		TEST(of_two_samples_with_the_same_labels_one_is_left),
-		TEST(every_page_says_what_came_out_and_when),
-		TEST(a_section_becomes_a_family_and_what_is_unknown_no_sample),
-		TEST(time_is_utc_to_the_microsecond),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

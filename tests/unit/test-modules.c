@@ -4,9 +4,6 @@
 #include "collect/kernel/kernel.h"
 #include "fake-host.h"
 
-#include <errno.h>
-#include <string.h>
-
 static const char proc_modules[] = "new_driver 4096 0 - Live 0x0000000000000000 (OE)\n"
 				   "new_core 8192 1 new_driver, Live 0x0000000000000000\n"
 				   "ib_uverbs 4096 2 new_driver,rdma_ucm, Live 0xffffffffc0100000\n"
@@ -33,9 +30,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void all_that_depend_on_the_core_are_found_directly_or_not(void **state)
+#define FAKE_HOST_TEST(name) TEST_OF(name, struct fake_host, host, setup, teardown)
+
+FAKE_HOST_TEST(all_that_depend_on_the_core_are_found_directly_or_not)
 {
-	struct fake_host *host = *state;
 	_cleanup_(rd_kmods_deinit) struct rd_kmods mods = { 0 };
 	bool marked[16] = { false };
 
@@ -54,7 +52,7 @@ static void all_that_depend_on_the_core_are_found_directly_or_not(void **state)
 	assert_int_equal(mods.v[rd_kmods_find(&mods, "loop")].n_users, 0);
 }
 
-static void module_files_are_found_whatever_dash_or_packing(void **state)
+FAKE_HOST_TEST(module_files_are_found_whatever_dash_or_packing)
 {
 	static const char dep[] = "updates/dkms/new-driver.ko: kernel/a.ko\n"
 				  "kernel/drivers/new_driver.ko.xz:\n"
@@ -62,7 +60,6 @@ static void module_files_are_found_whatever_dash_or_packing(void **state)
 				  "kernel/new_driver_extra.ko:\n"
 				  "kernel/my_new_driver.ko:\n"
 				  "kernel/new_driver.koala:\n";
-	struct fake_host *host = *state;
 	_cleanup_(rd_moddep_deinit) struct rd_moddep moddep = { 0 };
 	static const char *const expected[] = { "/usr/lib/modules/6.9/updates/dkms/new-driver.ko",
 						"/usr/lib/modules/6.9/kernel/drivers/new_driver.ko.xz",
@@ -85,7 +82,7 @@ static bool want_mine(void *arg, const char *module)
 	return !strcmp(module, arg);
 }
 
-static void symbols_of_one_module_are_read_and_no_others(void **state)
+FAKE_HOST_TEST(symbols_of_one_module_are_read_and_no_others)
 {
 	static const char text[] = "ffffffff81000000 T _stext\n"
 				   "ffffffffc0100010 t mine_static\t[mine]\n"
@@ -94,7 +91,6 @@ static void symbols_of_one_module_are_read_and_no_others(void **state)
 				   "ffffffffc0200000 t other\t[other]\n"
 				   "broken\n[mine]\nzzz t x\t[mine]\n"
 				   "0000000000000000 t mine_hidden\t[mine]";
-	struct fake_host *host = *state;
 	_cleanup_(rd_ksyms_deinit) struct rd_ksyms syms = { 0 };
 
 	fake_host_text(host, "/proc/kallsyms", text);
@@ -107,14 +103,13 @@ static void symbols_of_one_module_are_read_and_no_others(void **state)
 	assert_true(syms.v[2].addr == 0xffffffffc0100020);
 }
 
-static void all_symbols_with_an_address_are_read_for_stacks(void **state)
+FAKE_HOST_TEST(all_symbols_with_an_address_are_read_for_stacks)
 {
 	static const char text[] =
 		"ffffffffc0100020 T mine\t[mine]\nffffffff81000000 T _stext\n0000000000000000 t hidden\n"
 		"ffffffff81000010 D data\n\nzz\nffffffff81000000\nffffffff81000000 t\n"
 		"ffffffff81000000 t \nffffffff81000000  x\nffffffffffffffffffff t far\n"
 		"ffffffff81000030 W last.part.0";
-	struct fake_host *host = *state;
 	_cleanup_(rd_ksyms_deinit) struct rd_ksyms syms = { 0 };
 
 	fake_host_text(host, "/proc/kallsyms", text);
@@ -126,10 +121,9 @@ static void all_symbols_with_an_address_are_read_for_stacks(void **state)
 	assert_string_equal(syms.v[2].module, "mine");
 }
 
-static void what_ftrace_can_hook_is_read_wherever_tracefs_is(void **state)
+FAKE_HOST_TEST(what_ftrace_can_hook_is_read_wherever_tracefs_is)
 {
 	static const char text[] = "schedule\nmine_a [mine]\nother_a [other]\nmine_b.part.0 [mine]\n";
-	struct fake_host *host = *state;
 	_cleanup_(rd_ksyms_deinit) struct rd_ksyms syms = { 0 };
 
 	assert_int_equal(rd_ksyms_read_filter(host->source, want_mine, "mine", &syms, NULL), -ENOENT);
@@ -138,17 +132,4 @@ static void what_ftrace_can_hook_is_read_wherever_tracefs_is(void **state)
 	assert_int_equal(syms.n, 2);
 	assert_string_equal(syms.v[0].name, "mine_a");
 	assert_string_equal(syms.v[1].name, "mine_b.part.0");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(all_that_depend_on_the_core_are_found_directly_or_not, setup, teardown),
-		cmocka_unit_test_setup_teardown(module_files_are_found_whatever_dash_or_packing, setup, teardown),
-		cmocka_unit_test_setup_teardown(symbols_of_one_module_are_read_and_no_others, setup, teardown),
-		cmocka_unit_test_setup_teardown(all_symbols_with_an_address_are_read_for_stacks, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_ftrace_can_hook_is_read_wherever_tracefs_is, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,6 @@
 #include "collect/kernel/kernel.h"
 
 #include <linux/types.h>
-#include <string.h>
 
 #include "bpf/record.h"
 
@@ -42,7 +41,7 @@ static struct rd_rec_moment example(void)
 	};
 }
 
-static void what_was_read_is_known(void **state)
+TEST(what_was_read_is_known)
 {
 	struct rd_rec_moment rec = example();
 	struct rd_moment m;
@@ -83,7 +82,7 @@ static unsigned known(const struct rd_moment *m)
 	return ret;
 }
 
-static void each_part_that_was_not_read_is_unknown(void **state)
+TEST(each_part_that_was_not_read_is_unknown)
 {
 	static const struct {
 		uint32_t flag;
@@ -113,7 +112,7 @@ static void each_part_that_was_not_read_is_unknown(void **state)
 	}
 }
 
-static void impossible_amounts_of_memory_are_unknown(void **state)
+TEST(impossible_amounts_of_memory_are_unknown)
 {
 	struct rd_rec_moment rec = example();
 	struct rd_moment m;
@@ -131,7 +130,7 @@ static void impossible_amounts_of_memory_are_unknown(void **state)
 	assert_int_not_equal(m.locked.known, RD_OK);
 }
 
-static void the_state_of_each_object_is_told_by_its_flags(void **state)
+TEST(the_state_of_each_object_is_told_by_its_flags)
 {
 	struct rd_rec_moment rec = {
 		.n_handles = 4,
@@ -171,7 +170,7 @@ static void the_state_of_each_object_is_told_by_its_flags(void **state)
 	assert_int_equal(decode(&rec).n_handles, RD_MOMENT_HANDLES);
 }
 
-static void mappings_have_their_kind_and_their_file(void **state)
+TEST(mappings_have_their_kind_and_their_file)
 {
 	static const enum rd_mapping_kind kinds[] = {
 		[RD_MAPPING_NONE] = RD_MAP_NONE,	   [RD_MAPPING_HOLE] = RD_MAP_HOLE,
@@ -226,7 +225,7 @@ static void mappings_have_their_kind_and_their_file(void **state)
 	assert_int_equal(m.fault.end, 0);
 }
 
-static void whether_the_range_was_looked_at_in_full(void **state)
+TEST(whether_the_range_was_looked_at_in_full)
 {
 	struct rd_rec_moment rec = { .mapped = RD_MAPPED_ALL };
 	struct rd_moment m = decode(&rec);
@@ -240,7 +239,7 @@ static void whether_the_range_was_looked_at_in_full(void **state)
 	assert_false(m.mapped_all || m.mapped_in_part);
 }
 
-static void only_two_things_keep_a_response_from_being_written(void **state)
+TEST(only_two_things_keep_a_response_from_being_written)
 {
 	struct rd_rec_moment rec = { .response = 0x7000 };
 
@@ -259,7 +258,7 @@ static void only_two_things_keep_a_response_from_being_written(void **state)
 	}
 }
 
-static void damaged_bytes_do_no_harm(void **state)
+TEST(damaged_bytes_do_no_harm)
 {
 	srandom(1);
 	for (int round = 0; round < 5000; round++) {
@@ -274,20 +273,4 @@ static void damaged_bytes_do_no_harm(void **state)
 		assert_in_range(m.fault.kind, 0, RD_MAP_KINDS - 1);
 		assert_in_range(strlen(m.fault.name), 0, sizeof(m.fault.name) - 1);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(what_was_read_is_known),
-		TEST(each_part_that_was_not_read_is_unknown),
-		TEST(impossible_amounts_of_memory_are_unknown),
-		TEST(the_state_of_each_object_is_told_by_its_flags),
-		TEST(mappings_have_their_kind_and_their_file),
-		TEST(whether_the_range_was_looked_at_in_full),
-		TEST(only_two_things_keep_a_response_from_being_written),
-		TEST(damaged_bytes_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

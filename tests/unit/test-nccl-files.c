@@ -2,8 +2,6 @@
 /* Topology files on which NCCL's own code (src/graph, release 2.30.7) was run: what it made of them. */
 #include "unit.h"
 
-#include <string.h>
-
 #include "collect/host/host.h"
 #include "nccl-host.h"
 
@@ -31,60 +29,40 @@ static void start(struct made *m, const char *text)
 }
 
 /* The second takes part in the first, so the third and fourth stay what they are. */
-static void three_pex_switches_in_a_row_are_two(void **state)
+NCCL_TEST(three_pex_switches_in_a_row_are_two)
 {
-	_cleanup_(nccl_stop) struct made m;
-
-	start(&m, SYSTEM(CPU("0", PEX("01") PEX("03") PEX("05") GPU("06", "0", "") "</pci>" PEX("08")
-					  NIC("09", "0", "mlx5_0", "200000") "</pci></pci></pci>")));
-	assert_string_equal(nccl_path(&m, 0, 0), "PXB");
+	start(m, SYSTEM(CPU("0", PEX("01") PEX("03") PEX("05") GPU("06", "0", "") "</pci>" PEX("08")
+					 NIC("09", "0", "mlx5_0", "200000") "</pci></pci></pci>")));
+	assert_string_equal(nccl_path(m, 0, 0), "PXB");
 }
 
 /* Ports that are functions of their own: the merged one is the last below its switch, and the first is another's. */
-static void a_merged_nic_comes_last(void **state)
+NCCL_TEST(a_merged_nic_comes_last)
 {
-	_cleanup_(nccl_stop) struct made m;
-
-	start(&m, SYSTEM(CPU("0", SWITCH("01") NIC("02", "0", "mlx5_0", "100000") NIC("02", "1", "mlx5_1", "100000")
-					  NIC("03", "0", "mlx5_2", "200000") GPU("04", "0", "")
-						  GPU("05", "1", "") "</pci>" NIC("08", "0", "mlx5_3", "200000"))));
-	assert_nets(&m, "mlx5_2 mlx5_0+mlx5_1 mlx5_3");
-	assert_string_equal(nccl_first(&m, 0), "mlx5_2");
-	assert_string_equal(nccl_first(&m, 1), "mlx5_0");
+	start(m, SYSTEM(CPU("0", SWITCH("01") NIC("02", "0", "mlx5_0", "100000") NIC("02", "1", "mlx5_1", "100000")
+					 NIC("03", "0", "mlx5_2", "200000") GPU("04", "0", "")
+						 GPU("05", "1", "") "</pci>" NIC("08", "0", "mlx5_3", "200000"))));
+	assert_nets(m, "mlx5_2 mlx5_0+mlx5_1 mlx5_3");
+	assert_string_equal(nccl_first(m, 0), "mlx5_2");
+	assert_string_equal(nccl_first(m, 1), "mlx5_0");
 }
 
 /* The first process knows the switches that have NICs, and that of its own accelerator: the one with GPU1 comes last. */
-static void accelerators_come_in_the_order_of_the_tree(void **state)
+NCCL_TEST(accelerators_come_in_the_order_of_the_tree)
 {
-	_cleanup_(nccl_stop) struct made m;
-
-	start(&m, SYSTEM(CPU("0", GPU("04", "0", NVLINK("13") NVLINK("23"))) CPU(
-			  "1", SWITCH("10") SWITCH("11") GPU("13", "1", NVLINK("04")) "</pci>" SWITCH("21")
-				       GPU("23", "2", NVLINK("04")) NIC("24", "0", "mlx5_1", "100000") "</pci>" NIC(
-					       "30", "0", "mlx5_0", "200000") "</pci>")));
-	assert_string_equal(nccl_path(&m, 0, 1), "PXN");
-	assert_int_equal(rd_nicmap_pair(&m.map, 0, 1)->via, 2);
+	start(m, SYSTEM(CPU("0", GPU("04", "0", NVLINK("13") NVLINK("23"))) CPU(
+			 "1", SWITCH("10") SWITCH("11") GPU("13", "1", NVLINK("04")) "</pci>" SWITCH("21")
+				      GPU("23", "2", NVLINK("04")) NIC("24", "0", "mlx5_1", "100000") "</pci>" NIC(
+					      "30", "0", "mlx5_0", "200000") "</pci>")));
+	assert_string_equal(nccl_path(m, 0, 1), "PXN");
+	assert_int_equal(rd_nicmap_pair(&m->map, 0, 1)->via, 2);
 }
 
-static void nics_without_a_function_are_on_the_first_cpu(void **state)
+NCCL_TEST(nics_without_a_function_are_on_the_first_cpu)
 {
-	_cleanup_(nccl_stop) struct made m;
-
-	start(&m, SYSTEM(CPU("0", GPU("04", "0", "") "<nic>" VIRTUAL("rxe0") "</nic>")
-				 CPU("1", GPU("13", "1", "") "<nic>" VIRTUAL("rxe1") "</nic>")));
-	assert_nets(&m, "rxe0 rxe1");
-	assert_string_equal(nccl_path(&m, 0, 1), "PHB");
-	assert_string_equal(nccl_path(&m, 1, 1), "SYS");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(three_pex_switches_in_a_row_are_two),
-		TEST(a_merged_nic_comes_last),
-		TEST(accelerators_come_in_the_order_of_the_tree),
-		TEST(nics_without_a_function_are_on_the_first_cpu),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	start(m, SYSTEM(CPU("0", GPU("04", "0", "") "<nic>" VIRTUAL("rxe0") "</nic>")
+				CPU("1", GPU("13", "1", "") "<nic>" VIRTUAL("rxe1") "</nic>")));
+	assert_nets(m, "rxe0 rxe1");
+	assert_string_equal(nccl_path(m, 0, 1), "PHB");
+	assert_string_equal(nccl_path(m, 1, 1), "SYS");
 }

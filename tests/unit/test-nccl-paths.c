@@ -2,9 +2,6 @@
 /* How NCCL gets from accelerators to NICs, rule by rule: tests/rules/NCCL.md names where each was read. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/nccl/nccl.h"
 #include "collect/host/host.h"
 #include "nccl-host.h"
@@ -22,104 +19,95 @@ static void make_pxn(struct made *m)
 	make_nvidia(m);
 }
 
-static void nvlink_leads_to_a_neighbours_nic(void **state)
+NCCL_TEST(nvlink_leads_to_a_neighbours_nic)
 {
-	_cleanup_(nccl_stop) struct made m;
-
-	make_pxn(&m);
-	assert_string_equal(nccl_path(&m, 1, 0), "PHB");
-	m.host.has_nvswitch = true;
-	assert_string_equal(nccl_path(&m, 1, 0), "PXN");
-	assert_int_equal(rd_nicmap_pair(&m.map, 1, 0)->via, 0);
-	assert_string_equal(m.map.nccl.v[1].why, "PXN over NVLink of GPU0, 25.0 GB/s");
+	make_pxn(m);
+	assert_string_equal(nccl_path(m, 1, 0), "PHB");
+	m->host.has_nvswitch = true;
+	assert_string_equal(nccl_path(m, 1, 0), "PXN");
+	assert_int_equal(rd_nicmap_pair(&m->map, 1, 0)->via, 0);
+	assert_string_equal(m->map.nccl.v[1].why, "PXN over NVLink of GPU0, 25.0 GB/s");
 	/* The way back does not lead over it: the NIC's nearest accelerator stays the first. */
-	assert_string_equal(nccl_path(&m, 0, 0), "PIX");
+	assert_string_equal(nccl_path(m, 0, 0), "PIX");
 	/* NCCL_PXN_DISABLE=1 */
-	m.settings.pxn = false;
-	assert_string_equal(nccl_path(&m, 1, 0), "PHB");
+	m->settings.pxn = false;
+	assert_string_equal(nccl_path(m, 1, 0), "PHB");
 }
 
-static void nvlinks_of_a_topology_file_count(void **state)
+NCCL_TEST(nvlinks_of_a_topology_file_count)
 {
-	_cleanup_(nccl_stop) struct made m;
 	struct rd_gpu *gpu;
 
-	make_pxn(&m);
-	gpu = &m.host.gpus[1];
+	make_pxn(m);
+	gpu = &m->host.gpus[1];
 	assert_int_equal(rd_grow(&gpu->nvlinks, &gpu->cap_nvlinks, 1, sizeof(*gpu->nvlinks)), 0);
 	gpu->nvlinks[gpu->n_nvlinks++] = (struct rd_nvlink){ .target = "0000:99:00.0", .n = 4 };
-	assert_string_equal(nccl_path(&m, 1, 0), "PHB");
+	assert_string_equal(nccl_path(m, 1, 0), "PHB");
 	/* From the accelerator beside the NIC, as NCCL asks. */
-	gpu = &m.host.gpus[0];
+	gpu = &m->host.gpus[0];
 	assert_int_equal(rd_grow(&gpu->nvlinks, &gpu->cap_nvlinks, 1, sizeof(*gpu->nvlinks)), 0);
 	gpu->nvlinks[gpu->n_nvlinks++] = (struct rd_nvlink){ .target = "0000:31:00.0", .n = 4 };
-	assert_string_equal(nccl_path(&m, 1, 0), "PXN");
-	assert_string_equal(m.map.nccl.v[1].why, "PXN over NVLink of GPU0, 25.0 GB/s");
+	assert_string_equal(nccl_path(m, 1, 0), "PXN");
+	assert_string_equal(m->map.nccl.v[1].why, "PXN over NVLink of GPU0, 25.0 GB/s");
 	/* One NVLink of an A100 carries 20 GB/s, less than the NIC. */
 	RD_SET(gpu->sm, 80);
 	gpu->nvlinks[0].n = 1;
-	assert_string_equal(nccl_path(&m, 1, 0), "PXN");
-	assert_string_equal(m.map.nccl.v[1].why, "PXN over NVLink of GPU0, 20.0 GB/s");
+	assert_string_equal(nccl_path(m, 1, 0), "PXN");
+	assert_string_equal(m->map.nccl.v[1].why, "PXN over NVLink of GPU0, 20.0 GB/s");
 }
 
-static void pxn_needs_gpudirect_beside_the_nic(void **state)
+NCCL_TEST(pxn_needs_gpudirect_beside_the_nic)
 {
-	_cleanup_(nccl_stop) struct made m;
-
-	make_pxn(&m);
-	m.host.has_nvswitch = true;
-	load_module(&m, "nvidia");
-	RD_SET(m.system.nvidia_open, false);
-	assert_string_equal(nccl_path(&m, 1, 0), "PHB");
-	assert_gpudirect(&m, 0, 0, "no: nvidia_peermem is not loaded, and DMA-BUF is not available");
-	load_module(&m, "nvidia_peermem");
-	assert_string_equal(nccl_path(&m, 1, 0), "PXN");
-	assert_gpudirect(&m, 1, 0, "yes: nvidia_peermem");
+	make_pxn(m);
+	m->host.has_nvswitch = true;
+	load_module(m, "nvidia");
+	RD_SET(m->system.nvidia_open, false);
+	assert_string_equal(nccl_path(m, 1, 0), "PHB");
+	assert_gpudirect(m, 0, 0, "no: nvidia_peermem is not loaded, and DMA-BUF is not available");
+	load_module(m, "nvidia_peermem");
+	assert_string_equal(nccl_path(m, 1, 0), "PXN");
+	assert_gpudirect(m, 1, 0, "yes: nvidia_peermem");
 }
 
 /* What is on one switch counts as no nearer than what is on one processor: all are as good. */
-static void without_gpudirect_the_way_leads_through_the_processor(void **state)
+NCCL_TEST(without_gpudirect_the_way_leads_through_the_processor)
 {
-	_cleanup_(nccl_stop) struct made m;
-
-	make_pxn(&m);
-	made_nic(&m.host, "mlx5_1", "41:00.0", made_bridge(&m.host, "20:02.0", -1, "pci0000:20", 0), "pci0000:20", 0,
+	make_pxn(m);
+	made_nic(&m->host, "mlx5_1", "41:00.0", made_bridge(&m->host, "20:02.0", -1, "pci0000:20", 0), "pci0000:20", 0,
 		 200);
-	assert_string_equal(nccl_path(&m, 0, 0), "PIX");
-	assert_int_equal(m.map.nccl.v[0].n_ports, 1);
-	load_module(&m, "nvidia");
-	RD_SET(m.system.nvidia_open, false);
-	assert_string_equal(nccl_path(&m, 0, 0), "PHB");
-	assert_non_null(strstr(m.map.nccl.v[0].why, "2 equally good NICs, shared by 2"));
+	assert_string_equal(nccl_path(m, 0, 0), "PIX");
+	assert_int_equal(m->map.nccl.v[0].n_ports, 1);
+	load_module(m, "nvidia");
+	RD_SET(m->system.nvidia_open, false);
+	assert_string_equal(nccl_path(m, 0, 0), "PHB");
+	assert_non_null(strstr(m->map.nccl.v[0].why, "2 equally good NICs, shared by 2"));
 }
 
-static void gpudirect_by_what_and_how_far(void **state)
+NCCL_TEST(gpudirect_by_what_and_how_far)
 {
-	_cleanup_(nccl_stop) struct made m;
-
-	make_pxn(&m);
-	assert_gpudirect(&m, 0, 0, "unknown: not in the topology file");
-	assert_gpudirect(&m, 1, 0, "no: PHB is farther than NCCL_NET_GDR_LEVEL allows");
-	m.with_system = true;
-	assert_gpudirect(&m, 0, 0, "unknown: could not read /proc/modules");
-	load_module(&m, "nvidia");
-	assert_gpudirect(&m, 0, 0,
+	make_pxn(m);
+	assert_gpudirect(m, 0, 0, "unknown: not in the topology file");
+	assert_gpudirect(m, 1, 0, "no: PHB is farther than NCCL_NET_GDR_LEVEL allows");
+	m->with_system = true;
+	assert_gpudirect(m, 0, 0, "unknown: could not read /proc/modules");
+	load_module(m, "nvidia");
+	assert_gpudirect(m, 0, 0,
 			 "unknown: nvidia_peermem is not loaded; could not determine whether the nvidia driver");
-	RD_SET(m.system.nvidia_open, true);
-	assert_gpudirect(&m, 0, 0, "unknown: nvidia_peermem is not loaded; could not determine whether this kernel's");
-	RD_SET(m.system.dmabuf, true);
-	assert_gpudirect(&m, 0, 0, "yes: DMA-BUF");
+	RD_SET(m->system.nvidia_open, true);
+	assert_gpudirect(m, 0, 0, "unknown: nvidia_peermem is not loaded; could not determine whether this kernel's");
+	RD_SET(m->system.dmabuf, true);
+	assert_gpudirect(m, 0, 0, "yes: DMA-BUF");
 	/* NCCL_NET_GDR_LEVEL=PHB and LOC */
-	m.settings.gdr_level = RD_PATH_PHB;
-	assert_gpudirect(&m, 1, 0, "yes: DMA-BUF");
-	m.settings.gdr_level = RD_PATH_UNKNOWN;
-	assert_gpudirect(&m, 0, 0, "no: ");
-	m.settings = rd_nccl_defaults();
-	RD_SET(m.host.ports[0].gdr, false);
-	assert_gpudirect(&m, 0, 0, "no: gdr=\"0\" for this NIC");
-	m.host.gpus[0].name = strdup("NVIDIA GB10");
-	m.host.ports[0].gdr.known = RD_ABSENT;
-	assert_gpudirect(&m, 0, 0, "no: GB10 does not support");
+	m->settings.gdr_level = RD_PATH_PHB;
+	assert_gpudirect(m, 1, 0, "yes: DMA-BUF");
+	m->settings.gdr_level = RD_PATH_UNKNOWN;
+	assert_gpudirect(m, 0, 0, "no: ");
+	m->settings = rd_nccl_defaults();
+	RD_SET(m->host.ports[0].gdr, false);
+	assert_gpudirect(m, 0, 0, "no: gdr=\"0\" for this NIC");
+	m->host.gpus[0].name = strdup("NVIDIA GB10");
+	m->host.ports[0].gdr.known = RD_ABSENT;
+	assert_gpudirect(m, 0, 0, "no: GB10 does not support");
 }
 
 /* Grace: the NIC stands on a root port of its own, the accelerator's PCI link is narrow, its C2C is not. */
@@ -136,70 +124,67 @@ static void make_grace(struct made *m)
 	load_module(m, "nvidia_peermem");
 }
 
-static void c2c_makes_p2c(void **state)
+NCCL_TEST(c2c_makes_p2c)
 {
-	_cleanup_(nccl_stop) struct made m;
-
-	make_grace(&m);
-	assert_string_equal(nccl_path(&m, 0, 0), "PHB");
-	assert_gpudirect(&m, 0, 0, "no: PHB is farther");
-	m.host.gpus[0].name = strdup("NVIDIA GH200 480GB");
-	assert_string_equal(nccl_path(&m, 0, 0), "P2C");
-	assert_non_null(strstr(m.map.nccl.v[0].why, "48.0 GB/s"));
-	assert_gpudirect(&m, 0, 0, "yes: nvidia_peermem");
+	make_grace(m);
+	assert_string_equal(nccl_path(m, 0, 0), "PHB");
+	assert_gpudirect(m, 0, 0, "no: PHB is farther");
+	m->host.gpus[0].name = strdup("NVIDIA GH200 480GB");
+	assert_string_equal(nccl_path(m, 0, 0), "P2C");
+	assert_non_null(strstr(m->map.nccl.v[0].why, "48.0 GB/s"));
+	assert_gpudirect(m, 0, 0, "yes: nvidia_peermem");
 	/* NCCL_NET_GDR_C2C=0 */
-	m.settings.gdr_level = RD_PATH_PXB;
-	assert_gpudirect(&m, 0, 0, "no: farther than");
+	m->settings.gdr_level = RD_PATH_PXB;
+	assert_gpudirect(m, 0, 0, "no: farther than");
 }
 
-static void a_data_direct_function_is_the_place(void **state)
+NCCL_TEST(a_data_direct_function_is_the_place)
 {
-	_cleanup_(nccl_stop) struct made m;
 	int up;
 
-	make_grace(&m);
+	make_grace(m);
 	/* The switch of the card holds both the accelerator's port and the data direct function. */
-	up = made_switch(&m.host, 0x40, "pci0009:40", 0);
-	m.host.pcis[m.host.gpus[0].pci].parent = made_port_of(&m.host, up, 0);
-	assert_string_equal(nccl_path(&m, 0, 0), "PHB");
-	assert_nets(&m, "mlx5_0");
-	m.host.ibdevs[0].data_direct = made_bridge(&m.host, "43:00.0", made_port_of(&m.host, up, 1), "pci0009:40", 0);
-	assert_nets(&m, "mlx5_0_dma");
-	assert_true(m.map.nccl_nets.v[0].data_direct);
-	assert_string_equal(nccl_path(&m, 0, 0), "PIX");
+	up = made_switch(&m->host, 0x40, "pci0009:40", 0);
+	m->host.pcis[m->host.gpus[0].pci].parent = made_port_of(&m->host, up, 0);
+	assert_string_equal(nccl_path(m, 0, 0), "PHB");
+	assert_nets(m, "mlx5_0");
+	m->host.ibdevs[0].data_direct =
+		made_bridge(&m->host, "43:00.0", made_port_of(&m->host, up, 1), "pci0009:40", 0);
+	assert_nets(m, "mlx5_0_dma");
+	assert_true(m->map.nccl_nets.v[0].data_direct);
+	assert_string_equal(nccl_path(m, 0, 0), "PIX");
 }
 
 /* Upstream and downstream ports of PEX89000: the inner switches of one chip are no step of their own. */
-static void a_pex_switch_of_two_levels_is_one(void **state)
+NCCL_TEST(a_pex_switch_of_two_levels_is_one)
 {
 	static const uint16_t subdevices[] = { 0x0072, 0x1003 };
-	_cleanup_(nccl_stop) struct made m;
 	int outer, ports[2], inner[2];
 
-	nccl_start(&m);
-	outer = made_switch(&m.host, 0x20, "pci0000:20", 0);
+	nccl_start(m);
+	outer = made_switch(&m->host, 0x20, "pci0000:20", 0);
 	for (unsigned i = 0; i < 2; i++) {
 		char addr[16];
 
-		ports[i] = made_port_of(&m.host, outer, i);
+		ports[i] = made_port_of(&m->host, outer, i);
 		snprintf(addr, sizeof(addr), "%02x:00.0", 0x30 + 0x10 * i);
-		inner[i] = made_bridge(&m.host, addr, ports[i], "pci0000:20", 0);
+		inner[i] = made_bridge(&m->host, addr, ports[i], "pci0000:20", 0);
 	}
-	made_gpu(&m.host, "33:00.0", made_port_of(&m.host, inner[0], 0), "pci0000:20", 0);
-	made_nic(&m.host, "mlx5_0", "43:00.0", made_port_of(&m.host, inner[1], 0), "pci0000:20", 0, 200);
-	assert_string_equal(nccl_path(&m, 0, 0), "PXB");
-	for (size_t i = 0; i < m.host.n_pcis; i++) {
-		struct rd_pci *pci = &m.host.pcis[i];
+	made_gpu(&m->host, "33:00.0", made_port_of(&m->host, inner[0], 0), "pci0000:20", 0);
+	made_nic(&m->host, "mlx5_0", "43:00.0", made_port_of(&m->host, inner[1], 0), "pci0000:20", 0, 200);
+	assert_string_equal(nccl_path(m, 0, 0), "PXB");
+	for (size_t i = 0; i < m->host.n_pcis; i++) {
+		struct rd_pci *pci = &m->host.pcis[i];
 
 		RD_SET(pci->vendor, 0x1000);
 		RD_SET(pci->device, 0xc030);
 		RD_SET(pci->subvendor, 0x1000);
 		RD_SET(pci->subdevice, subdevices[(int)i != outer]);
 	}
-	assert_string_equal(nccl_path(&m, 0, 0), "PIX");
+	assert_string_equal(nccl_path(m, 0, 0), "PIX");
 }
 
-static void processors_are_told_apart(void **state)
+TEST(processors_are_told_apart)
 {
 	static const struct {
 		const char *arch, *vendor;
@@ -227,35 +212,31 @@ static void processors_are_told_apart(void **state)
 	}
 }
 
-static void other_makers_accelerators_are_not_driven(void **state)
+NCCL_TEST(other_makers_accelerators_are_not_driven)
 {
-	_cleanup_(nccl_stop) struct made m;
-
-	make_pxn(&m);
-	m.host.gpus[0].vendor = m.host.gpus[1].vendor = "Habana";
-	nccl_judge(&m);
-	assert_int_equal(m.map.nccl.v[0].n_ports, 0);
-	assert_string_equal(m.map.nccl.note, "NCCL does not support these accelerators");
-	assert_gpudirect(&m, 0, 0, "unknown: NCCL does not support");
-	m.host.gpus[0].vendor = "AMD";
-	assert_string_equal(nccl_first(&m, 0), "mlx5_0");
+	make_pxn(m);
+	m->host.gpus[0].vendor = m->host.gpus[1].vendor = "Habana";
+	nccl_judge(m);
+	assert_int_equal(m->map.nccl.v[0].n_ports, 0);
+	assert_string_equal(m->map.nccl.note, "NCCL does not support these accelerators");
+	assert_gpudirect(m, 0, 0, "unknown: NCCL does not support");
+	m->host.gpus[0].vendor = "AMD";
+	assert_string_equal(nccl_first(m, 0), "mlx5_0");
 }
 
-static void more_accelerators_than_any_host_has_are_not_predicted(void **state)
+NCCL_TEST(more_accelerators_than_any_host_has_are_not_predicted)
 {
-	_cleanup_(nccl_stop) struct made m;
-
-	nccl_start(&m);
+	nccl_start(m);
 	for (unsigned i = 0; i < 65; i++) {
 		char addr[16];
 
 		snprintf(addr, sizeof(addr), "%02x:00.0", i + 1);
-		made_gpu(&m.host, addr, -1, "pci0000:00", 0);
+		made_gpu(&m->host, addr, -1, "pci0000:00", 0);
 	}
-	made_nic(&m.host, "mlx5_0", "f0:00.0", -1, "pci0000:00", 0, 200);
-	nccl_judge(&m);
-	assert_int_equal(m.map.nccl.n, 0);
-	assert_string_equal(m.map.nccl.note, "more than 64 accelerators: not predicted");
+	made_nic(&m->host, "mlx5_0", "f0:00.0", -1, "pci0000:00", 0, 200);
+	nccl_judge(m);
+	assert_int_equal(m->map.nccl.n, 0);
+	assert_string_equal(m->map.nccl.note, "more than 64 accelerators: not predicted");
 }
 
 static const char file[] =
@@ -276,79 +257,54 @@ static void read_file(const char *text, size_t size, struct rd_host *host)
 	assert_int_equal(rd_collect_nccl_xml("file", text, size, host, NULL), 0);
 }
 
-static void a_topology_file_says_what_sysfs_does_not(void **state)
+NCCL_TEST(a_topology_file_says_what_sysfs_does_not)
 {
-	_cleanup_(nccl_stop) struct made m;
 	_cleanup_(rd_buf_deinit) struct rd_buf again = { 0 };
 
-	nccl_start(&m);
-	read_file(file, strlen(file), &m.host);
+	nccl_start(m);
+	read_file(file, strlen(file), &m->host);
 	for (int round = 0; round < 2; round++) {
-		assert_int_equal(m.host.n_gpus, 2);
-		assert_int_equal(m.host.gpus[0].sm.v, 90);
-		assert_true(m.host.gpus[0].gdr.v && !m.host.gpus[1].gdr.v && m.host.gpus[1].gdr.known == RD_OK);
-		assert_int_equal(m.host.gpus[0].n_nvlinks, 1);
-		assert_string_equal(m.host.gpus[0].nvlinks[0].target, "");
-		assert_string_equal(m.host.gpus[1].nvlinks[0].target, "0000:11:00.0");
-		assert_int_equal(m.host.gpus[1].nvlinks[0].n, 4);
-		assert_true(m.host.gpus[0].c2c_gbytes.v > 447 && m.host.gpus[0].c2c_gbytes.v < 448);
-		assert_true(m.host.ports[0].gdr.v);
-		assert_gpudirect(&m, 0, 0, "yes: gdr=\"1\" in the topology file");
-		assert_gpudirect(&m, 1, 0, "no: gdr=\"0\" in the topology file");
+		assert_int_equal(m->host.n_gpus, 2);
+		assert_int_equal(m->host.gpus[0].sm.v, 90);
+		assert_true(m->host.gpus[0].gdr.v && !m->host.gpus[1].gdr.v && m->host.gpus[1].gdr.known == RD_OK);
+		assert_int_equal(m->host.gpus[0].n_nvlinks, 1);
+		assert_string_equal(m->host.gpus[0].nvlinks[0].target, "");
+		assert_string_equal(m->host.gpus[1].nvlinks[0].target, "0000:11:00.0");
+		assert_int_equal(m->host.gpus[1].nvlinks[0].n, 4);
+		assert_true(m->host.gpus[0].c2c_gbytes.v > 447 && m->host.gpus[0].c2c_gbytes.v < 448);
+		assert_true(m->host.ports[0].gdr.v);
+		assert_gpudirect(m, 0, 0, "yes: gdr=\"1\" in the topology file");
+		assert_gpudirect(m, 1, 0, "no: gdr=\"0\" in the topology file");
 		if (round > 0)
 			break;
 		/* And again from what we write of it. */
-		rd_nccl_xml_write(&m.host, &again);
-		rd_host_deinit(&m.host);
-		read_file(again.data, again.len, &m.host);
+		rd_nccl_xml_write(&m->host, &again);
+		rd_host_deinit(&m->host);
+		read_file(again.data, again.len, &m->host);
 	}
 }
 
-static void data_direct_functions_are_written_by_nccls_name(void **state)
+NCCL_TEST(data_direct_functions_are_written_by_nccls_name)
 {
-	_cleanup_(nccl_stop) struct made m;
 	_cleanup_(rd_buf_deinit) struct rd_buf out = { 0 };
 
-	make_grace(&m);
-	m.host.ibdevs[0].data_direct = made_bridge(&m.host, "43:00.0", -1, "pci0009:40", 0);
-	rd_host_add_numa(&m.host)->id = 0;
-	rd_nccl_xml_write(&m.host, &out);
+	make_grace(m);
+	m->host.ibdevs[0].data_direct = made_bridge(&m->host, "43:00.0", -1, "pci0009:40", 0);
+	rd_host_add_numa(&m->host)->id = 0;
+	rd_nccl_xml_write(&m->host, &out);
 	assert_non_null(strstr(out.data, "busid=\"0000:43:00.0\""));
 	assert_non_null(strstr(out.data, "name=\"mlx5_0_dma\""));
 	assert_null(strstr(out.data, "busid=\"0000:01:00.0\""));
 }
 
-static void what_is_no_text_is_escaped_in_a_topology_file(void **state)
+NCCL_TEST(what_is_no_text_is_escaped_in_a_topology_file)
 {
-	_cleanup_(nccl_stop) struct made m;
 	_cleanup_(rd_buf_deinit) struct rd_buf out = { 0 };
 
-	make_grace(&m);
-	free(m.host.ibdevs[0].sys_image_guid);
-	m.host.ibdevs[0].sys_image_guid = strdup("00\x7f\xff<");
-	rd_host_add_numa(&m.host)->id = 0;
-	rd_nccl_xml_write(&m.host, &out);
+	make_grace(m);
+	free(m->host.ibdevs[0].sys_image_guid);
+	m->host.ibdevs[0].sys_image_guid = strdup("00\x7f\xff<");
+	rd_host_add_numa(&m->host)->id = 0;
+	rd_nccl_xml_write(&m->host, &out);
 	assert_non_null(strstr(out.data, " guid=\"0x00\\x7f\\xff&lt;\""));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(nvlink_leads_to_a_neighbours_nic),
-		TEST(nvlinks_of_a_topology_file_count),
-		TEST(pxn_needs_gpudirect_beside_the_nic),
-		TEST(without_gpudirect_the_way_leads_through_the_processor),
-		TEST(gpudirect_by_what_and_how_far),
-		TEST(c2c_makes_p2c),
-		TEST(a_data_direct_function_is_the_place),
-		TEST(a_pex_switch_of_two_levels_is_one),
-		TEST(processors_are_told_apart),
-		TEST(other_makers_accelerators_are_not_driven),
-		TEST(more_accelerators_than_any_host_has_are_not_predicted),
-		TEST(a_topology_file_says_what_sysfs_does_not),
-		TEST(data_direct_functions_are_written_by_nccls_name),
-		TEST(what_is_no_text_is_escaped_in_a_topology_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

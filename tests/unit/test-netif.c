@@ -7,12 +7,10 @@
 #include "fake-host.h"
 #include "fake-netlink.h"
 
-#include <errno.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
-#include <stdio.h>
 
 /* The flags in the header that holds the interface's name, -1 without; NULL: no such header. */
 static const struct nlattr *header_of(const struct fake_netlink *fake, uint16_t type, int64_t *flags)
@@ -36,7 +34,7 @@ static const struct nlattr *header_of(const struct fake_netlink *fake, uint16_t 
 	return found;
 }
 
-static void statistics_are_asked_for_where_they_are_wanted(void **state)
+TEST(statistics_are_asked_for_where_they_are_wanted)
 {
 	struct fake_netlink fake;
 	struct rd_bytes answer;
@@ -93,7 +91,7 @@ static void look_at(struct fake_host *files, struct rd_netstate *ret)
 	assert_int_equal(ret->n_ifs, 3);
 }
 
-static void what_stands_in_the_files_of_an_interface(void **state)
+TEST(what_stands_in_the_files_of_an_interface)
 {
 	struct rd_netstate net;
 	_cleanup_(fake_host_deinit) struct fake_host files = fake_host_make();
@@ -159,14 +157,4 @@ static void what_stands_in_the_files_of_an_interface(void **state)
 	assert_int_equal(net.ifs[0].cnp_dscp.known, RD_OK);
 	assert_int_equal(net.ifs[0].cnp_prio.known, RD_OK);
 	rd_netstate_deinit(&net);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(statistics_are_asked_for_where_they_are_wanted),
-		TEST(what_stands_in_the_files_of_an_interface),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

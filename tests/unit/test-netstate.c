@@ -8,7 +8,6 @@
 #include "fake-netlink.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <linux/dcbnl.h>
 #include <linux/devlink.h>
 #include <linux/ethtool_netlink.h>
@@ -21,8 +20,6 @@
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/rtnetlink.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 static struct rd_sysfs fs_of(struct fake_netlink *fake)
@@ -30,7 +27,7 @@ static struct rd_sysfs fs_of(struct fake_netlink *fake)
 	return (struct rd_sysfs){ .src = &fake->source };
 }
 
-static void pfc_ets_dscp_and_trust(void **state)
+TEST(pfc_ets_dscp_and_trust)
 {
 	struct ieee_pfc pfc = { .pfc_cap = 8, .pfc_en = 1 << 3, .requests = { [3] = 77 } };
 	struct ieee_ets ets = { .ets_cap = 8, .prio_tc = { [3] = 3 } };
@@ -90,7 +87,7 @@ static void add_version(struct nlmsghdr *message, uint16_t kind, const char *nam
 	mnl_attr_nest_end(message, nest);
 }
 
-static void firmware_and_health_by_devlink(void **state)
+TEST(firmware_and_health_by_devlink)
 {
 	struct genlmsghdr info = { .cmd = DEVLINK_CMD_INFO_GET }, health = { .cmd = DEVLINK_CMD_HEALTH_REPORTER_GET };
 	_cleanup_(rd_netstate_deinit) struct rd_netstate net = { 0 };
@@ -149,7 +146,7 @@ static void put_bit(struct nlmsghdr *message, const char *name, bool value)
 	mnl_attr_nest_end(message, bit);
 }
 
-static void header_split_steering_and_queues(void **state)
+TEST(header_split_steering_and_queues)
 {
 	struct rd_ethfamilies families = { FAKE_FAMILY, FAKE_FAMILY };
 	struct rd_netif netif = { .name = (char *)"eth2", .ifindex = 4 };
@@ -196,7 +193,7 @@ static void header_split_steering_and_queues(void **state)
 	assert_int_equal(netif.eth.pause_rx.known, RD_ABSENT);
 }
 
-static void routes_rules_and_neighbours(void **state)
+TEST(routes_rules_and_neighbours)
 {
 	struct rtmsg route = {
 		.rtm_family = AF_INET, .rtm_dst_len = 24, .rtm_table = RT_TABLE_MAIN, .rtm_type = RTN_UNICAST
@@ -375,7 +372,7 @@ static void expect(struct firewall_case *c, bool drops, bool may_drop)
 }
 
 /* A read that timed out says nothing of iptables, nor that there are no rules; a module that is loaded does. */
-static void a_firewall_that_is_not_read(void **state)
+TEST(a_firewall_that_is_not_read)
 {
 	static const struct {
 		const char *module;
@@ -402,7 +399,7 @@ static void a_firewall_that_is_not_read(void **state)
 	}
 }
 
-static void a_firewall_that_drops_roce(void **state)
+TEST(a_firewall_that_drops_roce)
 {
 	struct firewall_case c;
 
@@ -413,7 +410,7 @@ static void a_firewall_that_drops_roce(void **state)
 	expect(&c, true, true);
 }
 
-static void a_firewall_that_lets_roce_pass(void **state)
+TEST(a_firewall_that_lets_roce_pass)
 {
 	struct firewall_case c;
 
@@ -434,7 +431,7 @@ static void a_firewall_that_lets_roce_pass(void **state)
 	expect(&c, false, false);
 }
 
-static void a_firewall_that_may_drop_roce(void **state)
+TEST(a_firewall_that_may_drop_roce)
 {
 	struct rd_netstate net = { 0 };
 	struct firewall_case c;
@@ -472,16 +469,4 @@ static void a_firewall_that_may_drop_roce(void **state)
 	assert_int_equal(net.firewall.known, RD_ABSENT);
 	rd_netstate_deinit(&net);
 	fake_host_deinit(&c.files);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(pfc_ets_dscp_and_trust),		TEST(firmware_and_health_by_devlink),
-		TEST(header_split_steering_and_queues), TEST(routes_rules_and_neighbours),
-		TEST(a_firewall_that_is_not_read),	TEST(a_firewall_that_drops_roce),
-		TEST(a_firewall_that_lets_roce_pass),	TEST(a_firewall_that_may_drop_roce),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -58,9 +55,10 @@ static void put(const char *path, const char *text)
 	assert_int_equal(rd_replace_file(path, &contents, NULL), 0);
 }
 
-static void a_file_is_replaced_whole_and_readable_for_others(void **state)
+#define PLACE_TEST(name) TEST_OF(name, struct place, place, make_place, remove_place)
+
+PLACE_TEST(a_file_is_replaced_whole_and_readable_for_others)
 {
-	const struct place *place = *state;
 	mode_t mask = umask(022);
 	struct stat st;
 
@@ -72,9 +70,8 @@ static void a_file_is_replaced_whole_and_readable_for_others(void **state)
 	assert_int_equal(st.st_mode & 07777, 0644);
 }
 
-static void what_fails_leaves_what_was_there(void **state)
+PLACE_TEST(what_fails_leaves_what_was_there)
 {
-	const struct place *place = *state;
 	struct rd_buf contents = { .failed = true };
 	struct rd_err err = { 0 };
 
@@ -86,9 +83,8 @@ static void what_fails_leaves_what_was_there(void **state)
 }
 
 /* Also one that came after the name was found free. */
-static void a_file_is_not_replaced_unasked(void **state)
+PLACE_TEST(a_file_is_not_replaced_unasked)
 {
-	const struct place *place = *state;
 	struct rd_new_file file;
 	struct rd_err err = { 0 };
 
@@ -129,10 +125,9 @@ static int write_under(const struct place *place, int signal, bool finish)
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-static void a_signal_leaves_no_half_of_a_file(void **state)
+PLACE_TEST(a_signal_leaves_no_half_of_a_file)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXFSZ };
-	const struct place *place = *state;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(signals); i++) {
 		assert_int_equal(write_under(place, signals[i], false), signals[i]);
@@ -142,9 +137,8 @@ static void a_signal_leaves_no_half_of_a_file(void **state)
 	assert_holds(place, "file ", "halfhalf");
 }
 
-static void a_file_that_is_given_up_is_gone(void **state)
+PLACE_TEST(a_file_that_is_given_up_is_gone)
 {
-	const struct place *place = *state;
 	struct rd_new_file file;
 
 	rd_new_file_abandon();
@@ -155,19 +149,4 @@ static void a_file_that_is_given_up_is_gone(void **state)
 	put(place->path, "whole");
 	rd_new_file_abandon();
 	assert_holds(place, "file ", "whole");
-}
-
-#define IN_PLACE(fn) cmocka_unit_test_setup_teardown(fn, make_place, remove_place)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_PLACE(a_file_is_replaced_whole_and_readable_for_others),
-		IN_PLACE(what_fails_leaves_what_was_there),
-		IN_PLACE(a_file_is_not_replaced_unasked),
-		IN_PLACE(a_signal_leaves_no_half_of_a_file),
-		IN_PLACE(a_file_that_is_given_up_is_gone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,6 @@
 /* Roles, and which NIC each library gives to whom: the cases that users published. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/nccl/nccl.h"
 #include "analyse/nicmap/nicmap.h"
 #include "nicmap-host.h"
@@ -45,7 +42,7 @@ static void add_group(struct rd_host *host, unsigned bus, const char *root, int 
 	}
 }
 
-static void two_accelerators_two_nics_one_switch(void **state)
+TEST(two_accelerators_two_nics_one_switch)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
@@ -60,7 +57,7 @@ static void two_accelerators_two_nics_one_switch(void **state)
 	assert_false(remarked(&map, "nic-shared"));
 }
 
-static void a_shared_nic_beside_an_idle_one_is_told(void **state)
+TEST(a_shared_nic_beside_an_idle_one_is_told)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	struct rd_nicmap map = { 0 };
@@ -80,7 +77,7 @@ static void a_shared_nic_beside_an_idle_one_is_told(void **state)
 	host.n_gpus = 3;
 }
 
-static void two_accelerators_per_nic(void **state)
+TEST(two_accelerators_per_nic)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
@@ -107,7 +104,7 @@ static void make_dual_port(struct rd_host *host)
 	made_nic(host, "mlx5_1", "25:00.1", port, "pci0000:20", 0, 200);
 }
 
-static void ports_of_a_dual_port_card(void **state)
+TEST(ports_of_a_dual_port_card)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
@@ -123,7 +120,7 @@ static void ports_of_a_dual_port_card(void **state)
 	assert_non_null(strstr(map.nvshmem.v[0].backup_why, "both are on one card"));
 }
 
-static void fewer_processes_than_accelerators(void **state)
+TEST(fewer_processes_than_accelerators)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
@@ -143,7 +140,7 @@ static void fewer_processes_than_accelerators(void **state)
 	assert_int_equal(map.nvshmem.v[0].n_ports, 1);
 }
 
-static void bandwidth_comes_before_distance_for_nccl(void **state)
+TEST(bandwidth_comes_before_distance_for_nccl)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
@@ -194,7 +191,7 @@ static void make_dgx_a100(struct rd_host *host)
 		host->pcis[i].max.mtps.v = host->pcis[i].now.mtps.v = 16000;
 }
 
-static void roles_and_assignment_of_a_dgx_a100(void **state)
+TEST(roles_and_assignment_of_a_dgx_a100)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
@@ -220,7 +217,7 @@ static void roles_and_assignment_of_a_dgx_a100(void **state)
 	assert_int_equal(map.findings.n, 0);
 }
 
-static void a_port_that_is_down_is_passed_over_and_told(void **state)
+TEST(a_port_that_is_down_is_passed_over_and_told)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
@@ -235,7 +232,7 @@ static void a_port_that_is_down_is_passed_over_and_told(void **state)
 }
 
 /* One of eight that stand next to eight accelerators: routed over by mistake (backend-default-route), no front-end. */
-static void the_default_route_does_not_unmake_a_compute_nic(void **state)
+TEST(the_default_route_does_not_unmake_a_compute_nic)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
@@ -252,7 +249,7 @@ static void the_default_route_does_not_unmake_a_compute_nic(void **state)
 }
 
 /* NCCL has the other port of what it merged; a library that goes by the order of devices meets a storage NIC. */
-static void what_libraries_fail_over_to(void **state)
+TEST(what_libraries_fail_over_to)
 {
 	struct rd_host host = { 0 };
 	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
@@ -283,7 +280,7 @@ static void what_libraries_fail_over_to(void **state)
 	rd_host_deinit(&host);
 }
 
-static void nics_that_nccl_loses_are_told(void **state)
+TEST(nics_that_nccl_loses_are_told)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
@@ -299,7 +296,7 @@ static void nics_that_nccl_loses_are_told(void **state)
 	assert_int_equal(map.nccl_nets.n_lost, 2);
 }
 
-static void without_accelerators_or_nics_nothing_is_chosen(void **state)
+TEST(without_accelerators_or_nics_nothing_is_chosen)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 }, empty = { 0 };
 	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
@@ -309,24 +306,4 @@ static void without_accelerators_or_nics_nothing_is_chosen(void **state)
 	add_group(&host, 0x20, "pci0000:20", 0, 2, 0, 400);
 	made_analyse(&host, 8, &map);
 	assert_int_equal(map.nvshmem.n, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(two_accelerators_two_nics_one_switch),
-		TEST(a_shared_nic_beside_an_idle_one_is_told),
-		TEST(two_accelerators_per_nic),
-		TEST(ports_of_a_dual_port_card),
-		TEST(fewer_processes_than_accelerators),
-		TEST(bandwidth_comes_before_distance_for_nccl),
-		TEST(roles_and_assignment_of_a_dgx_a100),
-		TEST(a_port_that_is_down_is_passed_over_and_told),
-		TEST(the_default_route_does_not_unmake_a_compute_nic),
-		TEST(what_libraries_fail_over_to),
-		TEST(nics_that_nccl_loses_are_told),
-		TEST(without_accelerators_or_nics_nothing_is_chosen),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,6 @@
 /* From files to the model: sysfs trees and topology files, also damaged ones. */
 #include "unit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/buf.h"
 #include "collect/host/host.h"
 #include "fake-host.h"
@@ -38,7 +34,7 @@ static void load(struct fake_host *fake, struct rd_host *host)
 	assert_int_equal(rd_collect_host(fake->source, RD_COLLECT_ACS, host, &errors, NULL), 0);
 }
 
-static void a_console_is_no_accelerator(void **state)
+TEST(a_console_is_no_accelerator)
 {
 	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	_cleanup_(rd_host_deinit) struct rd_host host;
@@ -64,7 +60,7 @@ static void a_console_is_no_accelerator(void **state)
 	assert_null(host.gpus[4].vendor);
 }
 
-static void what_procfs_says_of_an_accelerator(void **state)
+TEST(what_procfs_says_of_an_accelerator)
 {
 	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	_cleanup_(rd_host_deinit) struct rd_host host;
@@ -97,7 +93,7 @@ static void add_nic(struct fake_host *fake)
 	fake_host_text(fake, "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/3", "bond0\n");
 }
 
-static void a_nic_behind_a_bond_and_one_in_another_namespace(void **state)
+TEST(a_nic_behind_a_bond_and_one_in_another_namespace)
 {
 	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	struct rd_host host;
@@ -121,7 +117,7 @@ static void a_nic_behind_a_bond_and_one_in_another_namespace(void **state)
 	rd_host_deinit(&host);
 }
 
-static void acs_of_a_bridge_above_a_nic(void **state)
+TEST(acs_of_a_bridge_above_a_nic)
 {
 	uint8_t config[4096] = {
 		[0x34] = 0x40, [0x40] = 0x10, [0x42] = 0x42, [0x100] = 0x0d, [0x102] = 0x01, [0x106] = 0x1d
@@ -167,7 +163,7 @@ static int parse(const char *text, struct rd_err *err)
 	return r;
 }
 
-static void damaged_topology_files_are_refused(void **state)
+TEST(damaged_topology_files_are_refused)
 {
 	static const char *const bad[] = {
 		"",
@@ -208,7 +204,7 @@ static void damaged_topology_files_are_refused(void **state)
 }
 
 /* No entity but XML's own: neither one that grows, nor one that is another file. */
-static void document_types_and_entities_are_refused(void **state)
+TEST(document_types_and_entities_are_refused)
 {
 	static const char *const types[] = {
 		"<!DOCTYPE system>\n<system/>",
@@ -237,7 +233,7 @@ static void document_types_and_entities_are_refused(void **state)
 	assert_string_equal(host.ibdevs[0].name, "<>&\"'A");
 }
 
-static void topology_files_that_ask_for_too_much(void **state)
+TEST(topology_files_that_ask_for_too_much)
 {
 	static const struct {
 		int n;
@@ -273,7 +269,7 @@ static int parse_many(const char *text, int n, const char *what, const char *end
 	return parse(all.data, err);
 }
 
-static void the_limit_that_was_met_is_named(void **state)
+TEST(the_limit_that_was_met_is_named)
 {
 	static const struct {
 		const char *text;
@@ -316,7 +312,7 @@ static void the_limit_that_was_met_is_named(void **state)
 /* Once a rule was added, local addresses are not in Main any more. */
 #define TRIE_MAIN "  +-- 0.0.0.0/0 3 0 5\n     |-- 192.0.2.0\n        /24 link UNICAST\n"
 
-static void addresses_whichever_table_comes_first(void **state)
+TEST(addresses_whichever_table_comes_first)
 {
 	static const char *const tries[] = { "Main:\n" TRIE "Local:\n" TRIE, "Local:\n" TRIE "Main:\n" TRIE,
 					     "Main:\n" TRIE_MAIN "Local:\n" TRIE, "Local:\n" TRIE "Main:\n" TRIE_MAIN };
@@ -341,7 +337,7 @@ static void addresses_whichever_table_comes_first(void **state)
 	}
 }
 
-static void a_link_speed_is_a_number_or_unknown(void **state)
+TEST(a_link_speed_is_a_number_or_unknown)
 {
 	static const struct {
 		const char *text;
@@ -372,7 +368,7 @@ static void a_link_speed_is_a_number_or_unknown(void **state)
 }
 
 /* Two interfaces in one bond, one RDMA device: mlx5's LAG as it shows in sysfs. */
-static void the_rate_of_a_lag(void **state)
+TEST(the_rate_of_a_lag)
 {
 	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	struct rd_host host;
@@ -422,7 +418,7 @@ static void add_interface(struct fake_host *fake, const char *target, const char
 }
 
 /* Indices begin with 0: what belongs to the first function, and to the first interface, is not what belongs to none. */
-static void the_first_function_is_one(void **state)
+TEST(the_first_function_is_one)
 {
 	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	_cleanup_(rd_host_deinit) struct rd_host host;
@@ -456,7 +452,7 @@ static void the_first_function_is_one(void **state)
 }
 
 /* A device of hardware has its own place, also where that is the first, whichever interface its GIDs name. */
-static void hardware_has_its_own_place(void **state)
+TEST(hardware_has_its_own_place)
 {
 	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	_cleanup_(rd_host_deinit) struct rd_host host;
@@ -479,7 +475,7 @@ static void hardware_has_its_own_place(void **state)
 }
 
 /* NVSwitches are seen by class and vendor, and so are data direct functions; whose these are libmlx5 tells. */
-static void what_only_nccl_asks_for(void **state)
+TEST(what_only_nccl_asks_for)
 {
 	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	struct rd_host host;
@@ -505,26 +501,4 @@ static void what_only_nccl_asks_for(void **state)
 	load(&fake, &host);
 	assert_int_equal(host.ibdevs[0].data_direct, -1);
 	rd_host_deinit(&host);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(addresses_whichever_table_comes_first),
-		TEST(a_console_is_no_accelerator),
-		TEST(what_procfs_says_of_an_accelerator),
-		TEST(a_nic_behind_a_bond_and_one_in_another_namespace),
-		TEST(a_link_speed_is_a_number_or_unknown),
-		TEST(the_rate_of_a_lag),
-		TEST(the_first_function_is_one),
-		TEST(hardware_has_its_own_place),
-		TEST(acs_of_a_bridge_above_a_nic),
-		TEST(what_only_nccl_asks_for),
-		TEST(damaged_topology_files_are_refused),
-		TEST(topology_files_that_ask_for_too_much),
-		TEST(document_types_and_entities_are_refused),
-		TEST(the_limit_that_was_met_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/nccl/nccl.h"
 #include "analyse/shared/distance.h"
 #include "collect/host/host.h"
@@ -22,7 +19,7 @@ static void assert_path(const struct rd_host *host, int gpu, int nic, const char
 }
 
 /* Two sockets; on the first two host bridges; below one of them two root ports, one with a switch behind a switch. */
-static void distances_on_a_host_with_switches(void **state)
+TEST(distances_on_a_host_with_switches)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	int up = made_switch(&host, 0x20, "pci0000:20", 0), inner, gpu, near, deep, port, bridge, node, far;
@@ -45,7 +42,7 @@ static void distances_on_a_host_with_switches(void **state)
 }
 
 /* Where the kernel names no node, two host bridges are not of one node; NVSHMEM takes -1 for a node like any other. */
-static void node_minus_one_is_no_node(void **state)
+TEST(node_minus_one_is_no_node)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	int gpu, nic;
@@ -56,7 +53,7 @@ static void node_minus_one_is_no_node(void **state)
 	assert_path(&host, gpu, nic, "SYS", "PHB", "NODE");
 }
 
-static void a_guest_without_switches_is_unknown_and_says_why(void **state)
+TEST(a_guest_without_switches_is_unknown_and_says_why)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	const char *why = NULL;
@@ -72,7 +69,7 @@ static void a_guest_without_switches_is_unknown_and_says_why(void **state)
 	assert_int_equal(rd_distance(&host, gpu, other, &why), RD_PATH_SYS);
 }
 
-static void a_device_without_a_function_is_unknown(void **state)
+TEST(a_device_without_a_function_is_unknown)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	const char *why = NULL;
@@ -82,7 +79,7 @@ static void a_device_without_a_function_is_unknown(void **state)
 	assert_non_null(why);
 }
 
-static void two_functions_of_a_card_are_near(void **state)
+TEST(two_functions_of_a_card_are_near)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	int port, a, b;
@@ -93,7 +90,7 @@ static void two_functions_of_a_card_are_near(void **state)
 	assert_int_equal(rd_distance_pci(&host, host.ibdevs[a].pci, host.ibdevs[b].pci, NULL), RD_PATH_PIX);
 }
 
-static void places_of_vmds_long_domains_and_auxiliary_functions(void **state)
+TEST(places_of_vmds_long_domains_and_auxiliary_functions)
 {
 	struct rd_pci_place place;
 
@@ -151,7 +148,7 @@ static const struct {
 	{ "topo_8p6l_1nic.xml", { "H", "H", "H", "H", "S", "S", "S", "S" } },
 };
 
-static void published_topology_files_by_the_rule_of_nccl(void **state)
+TEST(published_topology_files_by_the_rule_of_nccl)
 {
 	static const char letters[] = {
 		[RD_PATH_PIX] = 'I', [RD_PATH_PXB] = 'X', [RD_PATH_PHB] = 'H', [RD_PATH_SYS] = 'S'
@@ -177,7 +174,7 @@ static void published_topology_files_by_the_rule_of_nccl(void **state)
 }
 
 /* The table has both functions of each card, the file one: NIC n of the file is NICs cards[n] and the one after. */
-static void the_oci_host_is_as_its_owner_published_it(void **state)
+TEST(the_oci_host_is_as_its_owner_published_it)
 {
 	static const unsigned cards[] = { 5, 7, 1, 3, 14, 16, 9, 11 };
 	_cleanup_(rd_host_deinit) struct rd_host host;
@@ -239,7 +236,7 @@ static void assert_kept(struct rd_host *host)
 		}
 }
 
-static void a_file_that_we_wrote_keeps_every_distance(void **state)
+TEST(a_file_that_we_wrote_keeps_every_distance)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	int up, inner, port;
@@ -265,7 +262,7 @@ static void a_file_that_we_wrote_keeps_every_distance(void **state)
 	assert_kept(&host);
 }
 
-static void a_guest_stays_one_in_a_file_that_we_wrote(void **state)
+TEST(a_guest_stays_one_in_a_file_that_we_wrote)
 {
 	struct rd_host host = { 0 };
 
@@ -287,7 +284,7 @@ static void a_guest_stays_one_in_a_file_that_we_wrote(void **state)
 }
 
 /* NCCL names no disks: what bus numbers leave open is no bridge. */
-static void gaps_in_the_bus_numbers_of_a_file_are_unknown(void **state)
+TEST(gaps_in_the_bus_numbers_of_a_file_are_unknown)
 {
 	static const char head[] =
 		"<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"0000:11:00.0\" class=\"0x060400\">"
@@ -307,23 +304,4 @@ static void gaps_in_the_bus_numbers_of_a_file_are_unknown(void **state)
 		assert_int_equal(rd_distance_nccl(&host, 0, 0), RD_PATH_PIX);
 		rd_host_deinit(&host);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(distances_on_a_host_with_switches),
-		TEST(node_minus_one_is_no_node),
-		TEST(a_guest_without_switches_is_unknown_and_says_why),
-		TEST(a_device_without_a_function_is_unknown),
-		TEST(two_functions_of_a_card_are_near),
-		TEST(places_of_vmds_long_domains_and_auxiliary_functions),
-		TEST(a_file_that_we_wrote_keeps_every_distance),
-		TEST(a_guest_stays_one_in_a_file_that_we_wrote),
-		TEST(gaps_in_the_bus_numbers_of_a_file_are_unknown),
-		TEST(published_topology_files_by_the_rule_of_nccl),
-		TEST(the_oci_host_is_as_its_owner_published_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

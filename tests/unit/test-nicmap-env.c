@@ -3,8 +3,6 @@
 #include "unit.h"
 
 #include <malloc.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "analyse/env/envcheck.h"
 #include "analyse/nccl/nccl.h"
@@ -70,7 +68,9 @@ static bool told(const struct env_case *c, const char *id)
 	return false;
 }
 
-static void what_a_variable_selects(void **state)
+#define ENV_CASE_TEST(name) TEST_ON(name, struct env_case, c, { 0 }, stop)
+
+ENV_CASE_TEST(what_a_variable_selects)
 {
 	static const struct {
 		const char *name, *value, *selects; /* selects: NULL: not looked at */
@@ -98,30 +98,27 @@ static void what_a_variable_selects(void **state)
 		{ "NVSHMEM_HCA_PREFIX", "ibp", NULL, "env-no-device" },
 		{ "UCX_NET_DEVICES", "mlx5_0:1,mlx5_1", "mlx5_0/1 mlx5_1/1", "env-no-port" },
 	};
-	_cleanup_(stop) struct env_case c;
 
-	start(&c);
+	start(c);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
-		const char *selects = check(&c, cases[i].name, cases[i].value), *absent = cases[i].not_told;
+		const char *selects = check(c, cases[i].name, cases[i].value), *absent = cases[i].not_told;
 
 		if ((cases[i].selects && strcmp(selects, cases[i].selects) != 0) ||
-		    (cases[i].told && !told(&c, cases[i].told)) ||
-		    (absent && (strcmp(absent, "all") == 0 ? c.findings.n > 0 : told(&c, absent))))
+		    (cases[i].told && !told(c, cases[i].told)) ||
+		    (absent && (strcmp(absent, "all") == 0 ? c->findings.n > 0 : told(c, absent))))
 			fail_msg("%s=%s selects \"%s\", %zu findings", cases[i].name, cases[i].value, selects,
-				 c.findings.n);
+				 c->findings.n);
 	}
 }
 
-static void recommended_variables_pass_their_own_check(void **state)
+ENV_CASE_TEST(recommended_variables_pass_their_own_check)
 {
-	_cleanup_(stop) struct env_case c;
-
-	start(&c);
-	assert_true(c.map.env.n > 0);
-	for (size_t i = 0; i < c.map.env.n; i++)
-		set(&c, c.map.env.v[i].name, c.map.env.v[i].value);
-	rd_envcheck(&c.map.ports, &c.effects, &c.findings);
-	assert_int_equal(c.findings.n, 0);
+	start(c);
+	assert_true(c->map.env.n > 0);
+	for (size_t i = 0; i < c->map.env.n; i++)
+		set(c, c->map.env.v[i].name, c->map.env.v[i].value);
+	rd_envcheck(&c->map.ports, &c->effects, &c->findings);
+	assert_int_equal(c->findings.n, 0);
 }
 
 /* What mlx5 has for an interface with one IPv4 address. */
@@ -132,7 +129,7 @@ static void make_roce(struct rd_host *host)
 	made_gids(host, 0, "0 v1 fe80::9a03:9bff:fe00:1, 1 v2 fe80::9a03:9bff:fe00:1, 2 v1 10.1.2.3, 3 v2 10.1.2.3");
 }
 
-static void the_gid_to_use(void **state)
+TEST(the_gid_to_use)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	_cleanup_(rd_port_views_deinit) struct rd_port_views views;
@@ -155,7 +152,7 @@ static void the_gid_to_use(void **state)
 	assert_non_null(strstr(views.v[0].gid_why, "namespace"));
 }
 
-static void each_port_has_a_view_of_its_own(void **state)
+TEST(each_port_has_a_view_of_its_own)
 {
 	_cleanup_free_ char *first = NULL, *second = NULL;
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
@@ -183,7 +180,7 @@ static void each_port_has_a_view_of_its_own(void **state)
 	assert_string_equal(second, "index 3 (10.1.2.3, RoCE v2)");
 }
 
-static void a_global_address_where_there_is_no_ipv4(void **state)
+TEST(a_global_address_where_there_is_no_ipv4)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	_cleanup_(rd_port_views_deinit) struct rd_port_views views;
@@ -205,7 +202,7 @@ static void a_global_address_where_there_is_no_ipv4(void **state)
 }
 
 /* Which NICs are chosen says nothing of GIDs: NCCL takes its own, which may be no good. */
-static void the_gid_that_nccl_takes_by_itself(void **state)
+TEST(the_gid_that_nccl_takes_by_itself)
 {
 	struct env_case c = { 0 };
 
@@ -230,25 +227,23 @@ static void the_gid_that_nccl_takes_by_itself(void **state)
 	stop(&c);
 }
 
-static void gid_indices_that_do_not_work(void **state)
+ENV_CASE_TEST(gid_indices_that_do_not_work)
 {
-	_cleanup_(stop) struct env_case c = { 0 };
-
-	make_roce(&c.host);
-	made_analyse(&c.host, 0, &c.map);
-	check(&c, "NCCL_IB_GID_INDEX", "3");
-	assert_int_equal(c.findings.n, 0);
-	check(&c, "NCCL_IB_GID_INDEX", "1");
-	assert_true(told(&c, "env-gid-bad"));
-	check(&c, "NCCL_IB_GID_INDEX", "2");
-	assert_true(told(&c, "env-gid-bad"));
-	check(&c, "NCCL_IB_GID_INDEX", "7");
-	assert_true(told(&c, "env-gid-gone"));
-	check(&c, "NCCL_IB_GID_INDEX", "three");
-	assert_true(told(&c, "env-no-number"));
-	check(&c, "NCCL_SOCKET_IFNAME", "=eth1");
-	assert_true(told(&c, "env-no-interface"));
-	assert_string_equal(check(&c, "NCCL_SOCKET_IFNAME", "eth"), "eth0");
+	make_roce(&c->host);
+	made_analyse(&c->host, 0, &c->map);
+	check(c, "NCCL_IB_GID_INDEX", "3");
+	assert_int_equal(c->findings.n, 0);
+	check(c, "NCCL_IB_GID_INDEX", "1");
+	assert_true(told(c, "env-gid-bad"));
+	check(c, "NCCL_IB_GID_INDEX", "2");
+	assert_true(told(c, "env-gid-bad"));
+	check(c, "NCCL_IB_GID_INDEX", "7");
+	assert_true(told(c, "env-gid-gone"));
+	check(c, "NCCL_IB_GID_INDEX", "three");
+	assert_true(told(c, "env-no-number"));
+	check(c, "NCCL_SOCKET_IFNAME", "=eth1");
+	assert_true(told(c, "env-no-interface"));
+	assert_string_equal(check(c, "NCCL_SOCKET_IFNAME", "eth"), "eth0");
 }
 
 static const char *effect_of(struct env_case *c, const char *name)
@@ -271,7 +266,7 @@ static char *long_list(const char *name, const char *entry, size_t *size)
 	return text;
 }
 
-static void a_long_list_is_kept_once(void **state)
+ENV_CASE_TEST(a_long_list_is_kept_once)
 {
 	static const char *const lists[][2] = {
 		{ "NCCL_IB_HCA", "mlx5_%u," },
@@ -282,51 +277,49 @@ static void a_long_list_is_kept_once(void **state)
 		{ "NCCL_NET_FORCE_MERGE", "mlx5_%u;" },
 		{ "NCCL_SOCKET_IFNAME", "eth%u," },
 	};
-	_cleanup_(stop) struct env_case c;
 
-	start(&c);
+	start(c);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lists); i++) {
 		size_t size, before = mallinfo2().uordblks, told = 0;
 		char *text = long_list(lists[i][0], lists[i][1], &size);
 
-		rd_effects_own(&c.effects, text, size, '\n');
-		rd_envcheck(&c.map.ports, &c.effects, &c.findings);
+		rd_effects_own(&c->effects, text, size, '\n');
+		rd_envcheck(&c->map.ports, &c->effects, &c->findings);
 		/* The text itself, and less than a tenth of it for all that is said of it. */
 		assert_in_range(mallinfo2().uordblks - before, 0, 80000 + 8000);
-		for (size_t f = 0; f < c.findings.n; f++)
-			told += strlen(c.findings.v[f].subject) +
-				(c.findings.v[f].observed ? strlen(c.findings.v[f].observed) : 0);
+		for (size_t f = 0; f < c->findings.n; f++)
+			told += strlen(c->findings.v[f].subject) +
+				(c->findings.v[f].observed ? strlen(c->findings.v[f].observed) : 0);
 		assert_in_range(told, 0, 3000);
-		rd_effects_deinit(&c.effects);
-		rd_findings_deinit(&c.findings);
+		rd_effects_deinit(&c->effects);
+		rd_findings_deinit(&c->findings);
 	}
 }
 
-static void lines_as_a_shell_has_them(void **state)
+ENV_CASE_TEST(lines_as_a_shell_has_them)
 {
 	static const char text[] =
 		"export A=1\n# NCCL_NET=Socket\n  NCCL_IB_TC = 3\nexport\tNCCL_IB_SL='3' # priority\n"
 		"declare -x NCCL_IB_HCA=\"=mlx5_0\"\r\nNCCL_IB_SL=4\nNCCL_DEBUG=INFO # all\nNCCL_PROTO\n=x\n";
-	_cleanup_(stop) struct env_case c;
 
-	start(&c);
-	rd_effects_own(&c.effects, strdup(text), sizeof(text) - 1, '\n');
-	rd_effects_sort(&c.effects);
-	assert_string_equal(rd_effects_get(&c.effects, "NCCL_IB_SL"), "4");
-	assert_string_equal(rd_effects_get(&c.effects, "NCCL_IB_HCA"), "=mlx5_0");
-	assert_string_equal(rd_effects_get(&c.effects, "NCCL_DEBUG"), "INFO");
-	assert_null(rd_effects_get(&c.effects, "NCCL_NET"));
-	assert_null(rd_effects_get(&c.effects, "NCCL_PROTO"));
-	rd_effects_deinit(&c.effects);
+	start(c);
+	rd_effects_own(&c->effects, strdup(text), sizeof(text) - 1, '\n');
+	rd_effects_sort(&c->effects);
+	assert_string_equal(rd_effects_get(&c->effects, "NCCL_IB_SL"), "4");
+	assert_string_equal(rd_effects_get(&c->effects, "NCCL_IB_HCA"), "=mlx5_0");
+	assert_string_equal(rd_effects_get(&c->effects, "NCCL_DEBUG"), "INFO");
+	assert_null(rd_effects_get(&c->effects, "NCCL_NET"));
+	assert_null(rd_effects_get(&c->effects, "NCCL_PROTO"));
+	rd_effects_deinit(&c->effects);
 	/* A block of environment is what getenv sees: the first of a name, quotes and all. */
-	c.effects.first_wins = true;
-	rd_effects_own(&c.effects, memcpy(calloc(1, 64), "NCCL_NET=\"IB\"\0NCCL_NET=Socket", 30), 30, '\0');
-	rd_effects_sort(&c.effects);
-	assert_int_equal(c.effects.n, 1);
-	assert_string_equal(rd_effects_get(&c.effects, "NCCL_NET"), "\"IB\"");
+	c->effects.first_wins = true;
+	rd_effects_own(&c->effects, memcpy(calloc(1, 64), "NCCL_NET=\"IB\"\0NCCL_NET=Socket", 30), 30, '\0');
+	rd_effects_sort(&c->effects);
+	assert_int_equal(c->effects.n, 1);
+	assert_string_equal(rd_effects_get(&c->effects, "NCCL_NET"), "\"IB\"");
 }
 
-static void names_that_were_probably_meant(void **state)
+TEST(names_that_were_probably_meant)
 {
 	static const struct {
 		const char *name, *near;
@@ -378,25 +371,23 @@ static void names_that_were_probably_meant(void **state)
 	assert_int_equal(rd_env_distance("", "ab", 2), 2);
 }
 
-static void times_until_a_peer_is_given_up(void **state)
+ENV_CASE_TEST(times_until_a_peer_is_given_up)
 {
-	_cleanup_(stop) struct env_case c;
-
-	start(&c);
-	check(&c, "NCCL_IB_TIMEOUT", "20");
-	assert_non_null(strstr(effect_of(&c, "NCCL_IB_TIMEOUT"), "2^20 = 4.29 s; with 7 retries"));
-	assert_non_null(strstr(effect_of(&c, "NCCL_IB_TIMEOUT"), "after 34.4 s at the earliest, 4 times that"));
-	assert_int_equal(c.findings.n, 0);
-	rd_effects_deinit(&c.effects);
-	set(&c, "NCCL_IB_RETRY_CNT", "3");
-	set(&c, "NCCL_IB_TIMEOUT", "22");
-	rd_envcheck(&c.map.ports, &c.effects, &c.findings);
-	assert_non_null(strstr(effect_of(&c, "NCCL_IB_TIMEOUT"), "with 3 retries"));
-	assert_non_null(strstr(effect_of(&c, "NCCL_IB_TIMEOUT"), "after 68.7 s"));
+	start(c);
+	check(c, "NCCL_IB_TIMEOUT", "20");
+	assert_non_null(strstr(effect_of(c, "NCCL_IB_TIMEOUT"), "2^20 = 4.29 s; with 7 retries"));
+	assert_non_null(strstr(effect_of(c, "NCCL_IB_TIMEOUT"), "after 34.4 s at the earliest, 4 times that"));
+	assert_int_equal(c->findings.n, 0);
+	rd_effects_deinit(&c->effects);
+	set(c, "NCCL_IB_RETRY_CNT", "3");
+	set(c, "NCCL_IB_TIMEOUT", "22");
+	rd_envcheck(&c->map.ports, &c->effects, &c->findings);
+	assert_non_null(strstr(effect_of(c, "NCCL_IB_TIMEOUT"), "with 3 retries"));
+	assert_non_null(strstr(effect_of(c, "NCCL_IB_TIMEOUT"), "after 68.7 s"));
 }
 
 /* Nothing is wrong with a default that somebody wrote down. */
-static void defaults_are_no_findings(void **state)
+ENV_CASE_TEST(defaults_are_no_findings)
 {
 	static const char *const defaults[][2] = {
 		{ "NCCL_IB_TIMEOUT", "20" },
@@ -435,18 +426,17 @@ static void defaults_are_no_findings(void **state)
 		{ "MC_IB_PORT", "1" },
 		{ "MC_NUM_QP_PER_EP", "2" },
 	};
-	_cleanup_(stop) struct env_case c;
 
-	start(&c);
+	start(c);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(defaults); i++) {
-		check(&c, defaults[i][0], defaults[i][1]);
-		if (c.findings.n)
-			fail_msg("%s=%s: %s", defaults[i][0], defaults[i][1], c.findings.v[0].title);
-		assert_int_equal(c.effects.v[0].judged, RD_JUDGED_YES);
+		check(c, defaults[i][0], defaults[i][1]);
+		if (c->findings.n)
+			fail_msg("%s=%s: %s", defaults[i][0], defaults[i][1], c->findings.v[0].title);
+		assert_int_equal(c->effects.v[0].judged, RD_JUDGED_YES);
 	}
 }
 
-static void options_of_the_driver_are_read_as_it_reads_them(void **state)
+TEST(options_of_the_driver_are_read_as_it_reads_them)
 {
 	static const struct {
 		const char *registry;
@@ -471,25 +461,4 @@ static void options_of_the_driver_are_read_as_it_reads_them(void **state)
 		if (rd_maps_peers(&system) != rows[i].maps)
 			fail_msg("%s", rows[i].registry);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_a_variable_selects),
-		TEST(recommended_variables_pass_their_own_check),
-		TEST(the_gid_to_use),
-		TEST(each_port_has_a_view_of_its_own),
-		TEST(a_global_address_where_there_is_no_ipv4),
-		TEST(the_gid_that_nccl_takes_by_itself),
-		TEST(gid_indices_that_do_not_work),
-		TEST(a_long_list_is_kept_once),
-		TEST(lines_as_a_shell_has_them),
-		TEST(names_that_were_probably_meant),
-		TEST(times_until_a_peer_is_given_up),
-		TEST(defaults_are_no_findings),
-		TEST(options_of_the_driver_are_read_as_it_reads_them),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,6 @@
 
 #include "collect/shared/nlattr.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* An attribute, padded; returns where the next one goes. */
 static uint8_t *put(uint8_t *at, uint16_t type, const void *data, uint16_t size)
 {
@@ -16,7 +13,7 @@ static uint8_t *put(uint8_t *at, uint16_t type, const void *data, uint16_t size)
 	return at + MNL_ALIGN(sizeof(attr) + size);
 }
 
-static void attributes_are_what_the_policy_says_or_are_not_there(void **state)
+TEST(attributes_are_what_the_policy_says_or_are_not_there)
 {
 	static const uint8_t policy[] = { [1] = MNL_TYPE_U32, [2] = MNL_TYPE_NUL_STRING, [3] = MNL_TYPE_BINARY };
 	uint8_t data[256] __attribute__((aligned(4))) = { 0 }, *at = data;
@@ -46,7 +43,7 @@ static void attributes_are_what_the_policy_says_or_are_not_there(void **state)
 	assert_false(rd_nla_uint(NULL, &value));
 }
 
-static void an_attribute_that_lies_about_its_length_ends_the_walk(void **state)
+TEST(an_attribute_that_lies_about_its_length_ends_the_walk)
 {
 	uint8_t data[64] __attribute__((aligned(4))) = { 0 }, *end = put(put(data, 1, "a", 1), 2, "b", 1);
 	const struct nlattr *at = NULL;
@@ -73,7 +70,7 @@ static int count(void *arg, uint16_t type, const uint8_t *body, size_t size)
 	return ++*n == 2 ? -ENOMEM : 0;
 }
 
-static void a_walk_over_messages_ends_when_the_visitor_fails(void **state)
+TEST(a_walk_over_messages_ends_when_the_visitor_fails)
 {
 	struct nlmsghdr head = { .nlmsg_len = 20, .nlmsg_type = 16 };
 	uint8_t data[64] __attribute__((aligned(4))) = { 0 };
@@ -90,15 +87,4 @@ static void a_walk_over_messages_ends_when_the_visitor_fails(void **state)
 	n = 0;
 	assert_int_equal(rd_nlmsgs_each(&bytes, count, &n), 0);
 	assert_int_equal(n, 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(attributes_are_what_the_policy_says_or_are_not_there),
-		TEST(an_attribute_that_lies_about_its_length_ends_the_walk),
-		TEST(a_walk_over_messages_ends_when_the_visitor_fails),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,6 @@
 #include "base/number.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <string.h>
 
 #define UNTOUCHED 4711
 
@@ -35,7 +33,7 @@ static void assert_taken(const char *text, enum rd_radix radix, uint64_t want, c
 	assert_string_equal(at, rest);
 }
 
-static void a_number_is_read_up_to_the_greatest(void **state)
+TEST(a_number_is_read_up_to_the_greatest)
 {
 	assert_uint("0", RD_DECIMAL, UINT64_MAX, 0);
 	assert_uint("18446744073709551615", RD_DECIMAL, UINT64_MAX, UINT64_MAX);
@@ -48,7 +46,7 @@ static void a_number_is_read_up_to_the_greatest(void **state)
 	assert_uint("000000000000000000000000000000007", RD_DECIMAL, 7, 7);
 }
 
-static void a_range_ends_where_the_caller_says(void **state)
+TEST(a_range_ends_where_the_caller_says)
 {
 	uint32_t value = UNTOUCHED;
 
@@ -61,7 +59,7 @@ static void a_range_ends_where_the_caller_says(void **state)
 	assert_int_equal(value, UINT32_MAX);
 }
 
-static void a_number_is_nothing_but_digits(void **state)
+TEST(a_number_is_nothing_but_digits)
 {
 	static const char *const bad[] = { "",	"-",   "+",  "+1", "-1", "-0", " 1",  "1 ",   "1\n", "\t1",
 					   "x", "0x1", "1.", "1,", "1a", "a",  "\v1", "\xb2", "½",   "1\xc2\xa0" };
@@ -76,7 +74,7 @@ static void a_number_is_nothing_but_digits(void **state)
 	refuse_uint("0b1", RD_AS_C, UINT64_MAX, -EINVAL);
 }
 
-static void a_radix_is_the_callers_or_that_of_c(void **state)
+TEST(a_radix_is_the_callers_or_that_of_c)
 {
 	assert_uint("010", RD_DECIMAL, UINT64_MAX, 10);
 	assert_uint("010", RD_AS_C, UINT64_MAX, 8);
@@ -88,7 +86,7 @@ static void a_radix_is_the_callers_or_that_of_c(void **state)
 	assert_uint("0", RD_AS_C, UINT64_MAX, 0);
 }
 
-static void what_follows_a_number_is_left(void **state)
+TEST(what_follows_a_number_is_left)
 {
 	assert_taken("12 34", RD_DECIMAL, 12, " 34");
 	assert_taken("7f0a-7f0b", RD_HEX, 0x7f0a, "-7f0b");
@@ -99,7 +97,7 @@ static void what_follows_a_number_is_left(void **state)
 	assert_taken("1e5", RD_DECIMAL, 1, "e5");
 }
 
-static void what_is_no_number_moves_nothing(void **state)
+TEST(what_is_no_number_moves_nothing)
 {
 	const char *const words[] = { "none", "18446744073709551616", "" };
 
@@ -125,7 +123,7 @@ static void assert_int(const char *text, int64_t least, int64_t most, int want, 
 	assert_int_equal(got, want ? UNTOUCHED : value);
 }
 
-static void a_sign_is_for_numbers_that_have_one(void **state)
+TEST(a_sign_is_for_numbers_that_have_one)
 {
 	int64_t value = 0;
 
@@ -145,7 +143,7 @@ static void a_sign_is_for_numbers_that_have_one(void **state)
 	assert_int_equal(value, -16);
 }
 
-static void hexadecimal_of_a_width_is_cut_there(void **state)
+TEST(hexadecimal_of_a_width_is_cut_there)
 {
 	const char *text = "0001fFfF8000g", *at = text;
 	uint64_t value = UNTOUCHED;
@@ -165,7 +163,7 @@ static void hexadecimal_of_a_width_is_cut_there(void **state)
 	assert_string_equal(at, "0");
 }
 
-static void columns_are_read_up_to_what_is_no_number(void **state)
+TEST(columns_are_read_up_to_what_is_no_number)
 {
 	const char *text = "         0 \t4294967295 x 7", *at = text;
 	uint64_t v[3] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
@@ -180,7 +178,7 @@ static void columns_are_read_up_to_what_is_no_number(void **state)
 	assert_int_equal(rd_take_uints(&at, RD_DECIMAL, v, 3), 1);
 }
 
-static void digits_have_values_and_nothing_else_has(void **state)
+TEST(digits_have_values_and_nothing_else_has)
 {
 	for (int c = 0; c < 256; c++) {
 		bool letter = (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'), digit = c >= '0' && c <= '9';
@@ -200,7 +198,7 @@ static void assert_real(const char *text, double want, const char *rest)
 	assert_string_equal(at, rest);
 }
 
-static void a_real_number_has_a_point_and_an_exponent(void **state)
+TEST(a_real_number_has_a_point_and_an_exponent)
 {
 	assert_real("0", 0, "");
 	assert_real("2.5", 2.5, "");
@@ -220,7 +218,7 @@ static void a_real_number_has_a_point_and_an_exponent(void **state)
 	assert_real("0.1", 0.1, "");
 }
 
-static void a_real_number_is_finite_and_in_range(void **state)
+TEST(a_real_number_is_finite_and_in_range)
 {
 	static const char *const bad[] = {
 		"", ".", "-1", "+1", " 1", "inf", "INFINITY", "nan", "e5", ".e5", "1 ", "1s"
@@ -240,7 +238,7 @@ static void a_real_number_is_finite_and_in_range(void **state)
 }
 
 /* Of whole numbers without sign and blanks both say the same. */
-static void the_c_library_reads_the_same(void **state)
+TEST(the_c_library_reads_the_same)
 {
 	static const enum rd_radix radixes[] = { RD_DECIMAL, RD_HEX, RD_AS_C };
 	static const char letters[] = "0011789afxX ";
@@ -264,25 +262,4 @@ static void the_c_library_reads_the_same(void **state)
 		assert_int_equal(rd_parse_uint(text, radix, UINT64_MAX, &got), 0);
 		assert_int_equal(got, want);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_number_is_read_up_to_the_greatest),
-		TEST(a_range_ends_where_the_caller_says),
-		TEST(a_number_is_nothing_but_digits),
-		TEST(a_radix_is_the_callers_or_that_of_c),
-		TEST(what_follows_a_number_is_left),
-		TEST(what_is_no_number_moves_nothing),
-		TEST(a_sign_is_for_numbers_that_have_one),
-		TEST(hexadecimal_of_a_width_is_cut_there),
-		TEST(columns_are_read_up_to_what_is_no_number),
-		TEST(digits_have_values_and_nothing_else_has),
-		TEST(a_real_number_has_a_point_and_an_exponent),
-		TEST(a_real_number_is_finite_and_in_range),
-		TEST(the_c_library_reads_the_same),
-	};
-
-	return cmocka_run_group_tests_name("number", tests, NULL, NULL);
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a process that has given up its privileges can still have done for it, and what not. */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -250,7 +247,7 @@ static void write_what_was_named(void)
 	CHECK(sigprocmask(SIG_BLOCK, NULL, &blocked) == 0 && sigismember(&blocked, SIGTERM) == 1);
 }
 
-static void what_was_named_is_opened(void **state)
+TEST(what_was_named_is_opened)
 {
 	write_text("in", "in\n");
 	write_text("other", "other\n");
@@ -260,18 +257,18 @@ static void what_was_named_is_opened(void **state)
 	assert_int_equal(run(read_what_was_named), 0);
 }
 
-static void another_file_of_the_same_name_is_not_read(void **state)
+TEST(another_file_of_the_same_name_is_not_read)
 {
 	assert_int_equal(symlink("in", in_folder("link")), 0);
 	assert_int_equal(run(read_another_file), 0);
 }
 
-static void what_the_opener_recorded_is_read(void **state)
+TEST(what_the_opener_recorded_is_read)
 {
 	assert_int_equal(run(read_what_was_recorded), 0);
 }
 
-static void what_is_made_has_the_name_and_mode_it_may_have(void **state)
+TEST(what_is_made_has_the_name_and_mode_it_may_have)
 {
 	struct stat st;
 
@@ -280,7 +277,7 @@ static void what_is_made_has_the_name_and_mode_it_may_have(void **state)
 	assert_int_equal(st.st_mode & 07777, 0640);
 }
 
-static void an_opener_ends_with_who_started_it(void **state)
+TEST(an_opener_ends_with_who_started_it)
 {
 	int ends[2];
 	char byte;
@@ -294,7 +291,7 @@ static void an_opener_ends_with_who_started_it(void **state)
 	close(ends[0]);
 }
 
-static void what_was_named_is_written(void **state)
+TEST(what_was_named_is_written)
 {
 	char text[16] = "";
 	int fd;
@@ -321,14 +318,5 @@ static int remove_folder(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_named_is_opened),
-		cmocka_unit_test(another_file_of_the_same_name_is_not_read),
-		cmocka_unit_test(what_the_opener_recorded_is_read),
-		cmocka_unit_test(what_is_made_has_the_name_and_mode_it_may_have),
-		cmocka_unit_test(an_opener_ends_with_who_started_it),
-		cmocka_unit_test(what_was_named_is_written),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	return unit_run(make_folder, remove_folder);
 }

@@ -3,11 +3,6 @@
 
 #include "cmd/opts.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct seen {
 	const char *user, *colour, *events;
 	bool list;
@@ -72,7 +67,7 @@ static int parse(struct line *l, const struct rd_cmd *cmd, const char *line)
 	return r;
 }
 
-static void options_of_the_traced_command_are_left_alone(void **state)
+TEST(options_of_the_traced_command_are_left_alone)
 {
 	struct line l;
 
@@ -87,7 +82,7 @@ static void options_of_the_traced_command_are_left_alone(void **state)
 	assert_null(l.seen.events);
 }
 
-static void options_may_stand_behind_the_operand(void **state)
+TEST(options_may_stand_behind_the_operand)
 {
 	struct line l;
 
@@ -98,7 +93,7 @@ static void options_may_stand_behind_the_operand(void **state)
 	assert_true(l.ctx.globals.json);
 }
 
-static void each_kind_sets_its_member(void **state)
+TEST(each_kind_sets_its_member)
 {
 	struct line l;
 
@@ -122,7 +117,7 @@ static void each_kind_sets_its_member(void **state)
 	assert_true(l.seen.list);
 }
 
-static void what_was_given_is_known(void **state)
+TEST(what_was_given_is_known)
 {
 	struct line l;
 
@@ -161,7 +156,7 @@ static int only_with_json(struct rd_ctx *ctx, int argc, char **argv, struct rd_e
 	return argc == 1 && strcmp(argv[0], "file") == 0 ? 0 : rd_err_set(err, EINVAL, "operand", "is missing");
 }
 
-static void what_does_not_go_together_is_refused(void **state)
+TEST(what_does_not_go_together_is_refused)
 {
 	static const struct rd_cmd picky = { .name = "picky", .operands = "FILE", .check = only_with_json };
 	static const struct rd_cmd plain = { .name = "plain" }, live = { .name = "live", .live_only = true };
@@ -176,7 +171,7 @@ static void what_does_not_go_together_is_refused(void **state)
 		    "live requires the running kernel of this host, and cannot read a bundle");
 }
 
-static void a_command_may_have_a_letter_of_its_own(void **state)
+TEST(a_command_may_have_a_letter_of_its_own)
 {
 	struct line l;
 
@@ -197,7 +192,7 @@ static void assert_refused(const char *line, const char *message, const char *hi
 	assert_string_equal(l.err.hint, hint);
 }
 
-static void a_mistyped_option_is_answered_with_the_nearest(void **state)
+TEST(a_mistyped_option_is_answered_with_the_nearest)
 {
 	assert_refused("lister --evnets 3", "unknown option '--evnets'", "--events");
 	assert_refused("lister --jsno", "unknown option '--jsno'", "--json");
@@ -211,7 +206,7 @@ static void a_mistyped_option_is_answered_with_the_nearest(void **state)
 	assert_refused("lister --color sometimes", "invalid color 'sometimes': expected auto, always or never", "");
 }
 
-static void arguments_beyond_their_bounds_are_refused(void **state)
+TEST(arguments_beyond_their_bounds_are_refused)
 {
 	static const char *const lines[] = {
 		"--wait=",	"--wait=x",
@@ -242,7 +237,7 @@ static void arguments_beyond_their_bounds_are_refused(void **state)
 	assert_true(parse(&l, &lister, "lister --wait 86400 --nap 10 --narrow 0") > 0);
 }
 
-static void rules_say_what_does_not_go_together(void **state)
+TEST(rules_say_what_does_not_go_together)
 {
 	static const struct rd_opt_rule rules[] = {
 		{ RD_ONE_OF, "list nothing wait" },
@@ -269,7 +264,7 @@ static void rules_say_what_does_not_go_together(void **state)
 	assert_told(&ruled, "ruled --events 1 --list --user x", "", "");
 }
 
-static void an_option_may_stand_for_another_table(void **state)
+TEST(an_option_may_stand_for_another_table)
 {
 	static const struct rd_opt others[] = {
 		{ "nothing", 0, NULL, "makes it this command" },
@@ -301,7 +296,7 @@ static void an_option_may_stand_for_another_table(void **state)
 	assert_ptr_equal(rd_opts_find(&two, "--deep"), &others[1]);
 }
 
-static void help_fits_a_terminal_of_80_columns(void **state)
+TEST(help_fits_a_terminal_of_80_columns)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
@@ -350,7 +345,7 @@ static void check_variant(const struct rd_cmd *cmd)
 		}
 }
 
-static void every_option_has_help_and_a_name_of_its_own(void **state)
+TEST(every_option_has_help_and_a_name_of_its_own)
 {
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
 		assert_non_null((*cmd)->summary);
@@ -377,7 +372,7 @@ static void check_names(const struct rd_cmd *cmd, const char *list)
 	}
 }
 
-static void every_rule_names_options_that_there_are(void **state)
+TEST(every_rule_names_options_that_there_are)
 {
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
 		for (const struct rd_cmd *one = *cmd; one; one = one->variant)
@@ -389,7 +384,7 @@ static void every_rule_names_options_that_there_are(void **state)
 			}
 }
 
-static void a_command_without_texts_has_help(void **state)
+TEST(a_command_without_texts_has_help)
 {
 	static const struct rd_opt bare_opts[] = { { "silent", 0, NULL, NULL }, { 0 } };
 	static const struct rd_cmd bare = { .name = "bare", .opts = bare_opts };
@@ -410,7 +405,7 @@ static void assert_chosen(const char *name, const char *command, const char *mes
 	assert_string_equal(err.message, message);
 }
 
-static void a_command_may_be_shortened(void **state)
+TEST(a_command_may_be_shortened)
 {
 	assert_chosen("qp-state", "qp-state", "");
 	assert_chosen("qp", "qp-state", "");
@@ -423,35 +418,11 @@ static void a_command_may_be_shortened(void **state)
 	assert_chosen("checks", NULL, "unknown command 'checks'");
 }
 
-static void names_one_slip_apart_are_near(void **state)
+TEST(names_one_slip_apart_are_near)
 {
 	assert_int_equal(rd_name_distance("json", "json"), 0);
 	assert_int_equal(rd_name_distance("json", "jsno"), 1);
 	assert_int_equal(rd_name_distance("json", "jso"), 1);
 	assert_int_equal(rd_name_distance("", "json"), 4);
 	assert_true(rd_name_distance("json", "this-name-is-longer-than-any-option-could-ever-be") == SIZE_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(options_of_the_traced_command_are_left_alone),
-		TEST(options_may_stand_behind_the_operand),
-		TEST(what_does_not_go_together_is_refused),
-		TEST(a_command_may_have_a_letter_of_its_own),
-		TEST(a_mistyped_option_is_answered_with_the_nearest),
-		TEST(help_fits_a_terminal_of_80_columns),
-		TEST(each_kind_sets_its_member),
-		TEST(what_was_given_is_known),
-		TEST(arguments_beyond_their_bounds_are_refused),
-		TEST(rules_say_what_does_not_go_together),
-		TEST(an_option_may_stand_for_another_table),
-		TEST(every_rule_names_options_that_there_are),
-		TEST(every_option_has_help_and_a_name_of_its_own),
-		TEST(a_command_without_texts_has_help),
-		TEST(a_command_may_be_shortened),
-		TEST(names_one_slip_apart_are_near),
-	};
-
-	return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }

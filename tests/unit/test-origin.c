@@ -3,9 +3,6 @@
 
 #include "analyse/trace/trace.h"
 
-#include <errno.h>
-#include <string.h>
-
 enum { CORE, DRIVER, VENDOR, N_MODULES };
 
 static struct rd_module modules[N_MODULES] = {
@@ -105,102 +102,97 @@ static void fail_twice(struct made_up *m, int first, bool branch, int second)
 	judge(m);
 }
 
+#define MADE_UP_TEST(name) TEST_ON(name, struct made_up, m, { 0 }, end)
+
 /* ORIGIN calls CALLEE, which calls DEEPER, and LAST. */
-static void of_two_failures_the_first_that_was_returned_is_the_origin(void **state)
+MADE_UP_TEST(of_two_failures_the_first_that_was_returned_is_the_origin)
 {
 	uint32_t calls[] = { CALLEE, LAST };
-	_cleanup_(end) struct made_up m;
 
-	make(&m, EINVAL);
-	m.fns[ORIGIN].calls = calls;
-	m.fns[ORIGIN].n_calls = 2;
-	m.fns[DEEPER].n_calls = 0;
-	m.fns[LAST].backend = RD_BACKEND_FEXIT;
+	make(m, EINVAL);
+	m->fns[ORIGIN].calls = calls;
+	m->fns[ORIGIN].n_calls = 2;
+	m->fns[DEEPER].n_calls = 0;
+	m->fns[LAST].backend = RD_BACKEND_FEXIT;
 	for (int branch = 0; branch < 2; branch++) {
-		fail_twice(&m, DEEPER, branch, LAST);
-		assert_int_equal(m.event.origin, DEEPER);
-		assert_int_equal(m.event.rival.known, RD_OK);
-		assert_int_equal(m.event.rival.v, LAST);
-		assert_false(m.event.origin_exact);
-		assert_int_equal(m.event.n_chain, 2);
+		fail_twice(m, DEEPER, branch, LAST);
+		assert_int_equal(m->event.origin, DEEPER);
+		assert_int_equal(m->event.rival.known, RD_OK);
+		assert_int_equal(m->event.rival.v, LAST);
+		assert_false(m->event.origin_exact);
+		assert_int_equal(m->event.n_chain, 2);
 
 		/* CALLEE is traced and returned no error: it kept that of DEEPER. */
-		m.fns[CALLEE].backend = RD_BACKEND_FEXIT;
-		fail_twice(&m, DEEPER, branch, LAST);
-		assert_int_equal(m.event.origin, LAST);
-		assert_int_not_equal(m.event.rival.known, RD_OK);
-		assert_true(m.event.origin_exact);
-		m.fns[CALLEE].backend = RD_BACKEND_NONE;
+		m->fns[CALLEE].backend = RD_BACKEND_FEXIT;
+		fail_twice(m, DEEPER, branch, LAST);
+		assert_int_equal(m->event.origin, LAST);
+		assert_int_not_equal(m->event.rival.known, RD_OK);
+		assert_true(m->event.origin_exact);
+		m->fns[CALLEE].backend = RD_BACKEND_NONE;
 	}
 	/* CALLEE called DEEPER. */
-	fail_twice(&m, DEEPER, false, CALLEE);
-	assert_int_equal(m.event.origin, DEEPER);
-	assert_int_not_equal(m.event.rival.known, RD_OK);
-	assert_int_equal(m.event.n_chain, 3);
+	fail_twice(m, DEEPER, false, CALLEE);
+	assert_int_equal(m->event.origin, DEEPER);
+	assert_int_not_equal(m->event.rival.known, RD_OK);
+	assert_int_equal(m->event.n_chain, 3);
 }
 
-static void a_failure_of_another_call_is_left_out(void **state)
+MADE_UP_TEST(a_failure_of_another_call_is_left_out)
 {
-	_cleanup_(end) struct made_up m;
-
-	make(&m, EADDRINUSE);
-	assert_int_equal(links_after(&m, CALLEE), 2);
-	assert_int_equal(m.event.origin, CALLEE);
-	assert_int_equal(links_after(&m, LAST), 2);
-	assert_int_equal(links_after(&m, MEMBER), 1);
-	assert_int_equal(m.event.origin, ORIGIN);
-	assert_int_equal(links_after(&m, -1), 2);
-	m.event.err = -ENOENT;
-	assert_int_equal(links_after(&m, CALLEE), 2);
-	assert_int_equal(links_after(&m, MEMBER), 1);
-	m.event.err = -EADDRINUSE;
-	m.fns[DEEPER].indirect = true;
-	assert_int_equal(links_after(&m, MEMBER), 2);
-	m.fns[DEEPER].indirect = false;
-	m.fns[DEEPER].calls_known = false;
-	assert_int_equal(links_after(&m, MEMBER), 2);
-	m.fns[CALLEE].backend = RD_BACKEND_FEXIT; /* it may have kept an error for later */
-	assert_int_equal(links_after(&m, MEMBER), 2);
+	make(m, EADDRINUSE);
+	assert_int_equal(links_after(m, CALLEE), 2);
+	assert_int_equal(m->event.origin, CALLEE);
+	assert_int_equal(links_after(m, LAST), 2);
+	assert_int_equal(links_after(m, MEMBER), 1);
+	assert_int_equal(m->event.origin, ORIGIN);
+	assert_int_equal(links_after(m, -1), 2);
+	m->event.err = -ENOENT;
+	assert_int_equal(links_after(m, CALLEE), 2);
+	assert_int_equal(links_after(m, MEMBER), 1);
+	m->event.err = -EADDRINUSE;
+	m->fns[DEEPER].indirect = true;
+	assert_int_equal(links_after(m, MEMBER), 2);
+	m->fns[DEEPER].indirect = false;
+	m->fns[DEEPER].calls_known = false;
+	assert_int_equal(links_after(m, MEMBER), 2);
+	m->fns[CALLEE].backend = RD_BACKEND_FEXIT; /* it may have kept an error for later */
+	assert_int_equal(links_after(m, MEMBER), 2);
 }
 
 /* The handler of INVOKE_WRITE calls the function of a command through a table. */
-static void the_function_of_a_carried_command(void **state)
+MADE_UP_TEST(the_function_of_a_carried_command)
 {
-	_cleanup_(end) struct made_up m;
-
-	make(&m, ENOENT);
-	m.fns[ORIGIN].name = (char *)"ib_uverbs_handler_UVERBS_METHOD_INVOKE_WRITE";
-	m.fns[MEMBER].name = (char *)"ib_uverbs_req_notify_cq";
-	m.fns[MEMBER].rule = RD_RULE_DATA_PATH;
-	m.event.method = (char *)"INVOKE_WRITE:REQ_NOTIFY_CQ";
-	assert_exact(&m);
-	has_errno(&m.fns[MEMBER], ENOENT);
-	judge(&m);
-	assert_false(m.event.origin_exact);
-	assert_int_equal(m.event.n_below, 1);
-	assert_int_equal(m.event.below[0], MEMBER);
-	m.event.method = (char *)"INVOKE_WRITE:POLL_CQ";
-	assert_exact(&m);
-	m.event.method = (char *)"INVOKE_WRITE:REQ_NOTIFY_CQ";
-	m.fns[MEMBER].backend = RD_BACKEND_FEXIT;
-	assert_exact(&m);
+	make(m, ENOENT);
+	m->fns[ORIGIN].name = (char *)"ib_uverbs_handler_UVERBS_METHOD_INVOKE_WRITE";
+	m->fns[MEMBER].name = (char *)"ib_uverbs_req_notify_cq";
+	m->fns[MEMBER].rule = RD_RULE_DATA_PATH;
+	m->event.method = (char *)"INVOKE_WRITE:REQ_NOTIFY_CQ";
+	assert_exact(m);
+	has_errno(&m->fns[MEMBER], ENOENT);
+	judge(m);
+	assert_false(m->event.origin_exact);
+	assert_int_equal(m->event.n_below, 1);
+	assert_int_equal(m->event.below[0], MEMBER);
+	m->event.method = (char *)"INVOKE_WRITE:POLL_CQ";
+	assert_exact(m);
+	m->event.method = (char *)"INVOKE_WRITE:REQ_NOTIFY_CQ";
+	m->fns[MEMBER].backend = RD_BACKEND_FEXIT;
+	assert_exact(m);
 }
 
-static void an_origin_whose_callees_do_not_know_the_errno_is_exact(void **state)
+MADE_UP_TEST(an_origin_whose_callees_do_not_know_the_errno_is_exact)
 {
-	_cleanup_(end) struct made_up m;
-
-	make(&m, EINVAL);
-	has_errno(&m.fns[ORIGIN], EINVAL);
-	has_errno(&m.fns[CALLEE], ENOMEM);
-	has_errno(&m.fns[MEMBER], EINVAL);
-	assert_exact(&m);
+	make(m, EINVAL);
+	has_errno(&m->fns[ORIGIN], EINVAL);
+	has_errno(&m->fns[CALLEE], ENOMEM);
+	has_errno(&m->fns[MEMBER], EINVAL);
+	assert_exact(m);
 	/* A function that calls nothing. */
-	m.event.origin = LAST;
-	assert_exact(&m);
+	m->event.origin = LAST;
+	assert_exact(m);
 }
 
-static void a_callee_that_contains_the_errno_may_be_the_origin(void **state)
+TEST(a_callee_that_contains_the_errno_may_be_the_origin)
 {
 	static const int errnos[] = { 1, EINVAL, 63, 64, ENOTSUP, 127, 128, 191 };
 	struct made_up m;
@@ -221,58 +213,51 @@ static void a_callee_that_contains_the_errno_may_be_the_origin(void **state)
 	end(&m);
 }
 
-static void a_callee_may_pass_on_what_functions_below_it_return(void **state)
+MADE_UP_TEST(a_callee_may_pass_on_what_functions_below_it_return)
 {
-	_cleanup_(end) struct made_up m;
-
-	make(&m, EINVAL);
-	has_errno(&m.fns[LAST], EINVAL);
-	assert_below(&m);
+	make(m, EINVAL);
+	has_errno(&m->fns[LAST], EINVAL);
+	assert_below(m);
 	/* A function in between that is traced would have been the origin. */
-	m.fns[DEEPER].backend = RD_BACKEND_KPROBE;
-	assert_exact(&m);
-	m.fns[DEEPER].backend = RD_BACKEND_NONE;
-	m.fns[CALLEE].backend = RD_BACKEND_KPROBE;
-	assert_exact(&m);
+	m->fns[DEEPER].backend = RD_BACKEND_KPROBE;
+	assert_exact(m);
+	m->fns[DEEPER].backend = RD_BACKEND_NONE;
+	m->fns[CALLEE].backend = RD_BACKEND_KPROBE;
+	assert_exact(m);
 }
 
-static void functions_that_call_each_other_are_looked_at_once(void **state)
+MADE_UP_TEST(functions_that_call_each_other_are_looked_at_once)
 {
-	_cleanup_(end) struct made_up m;
 	uint32_t back[] = { CALLEE, DEEPER, LAST };
 
-	make(&m, EINVAL);
-	m.fns[LAST].calls = back;
-	m.fns[LAST].n_calls = 3;
-	assert_exact(&m);
-	has_errno(&m.fns[DEEPER], EINVAL);
-	assert_below(&m);
+	make(m, EINVAL);
+	m->fns[LAST].calls = back;
+	m->fns[LAST].n_calls = 3;
+	assert_exact(m);
+	has_errno(&m->fns[DEEPER], EINVAL);
+	assert_below(m);
 }
 
-static void a_kernel_function_may_return_any_errno(void **state)
+MADE_UP_TEST(a_kernel_function_may_return_any_errno)
 {
-	_cleanup_(end) struct made_up m;
-
-	make(&m, EINVAL);
-	m.fns[DEEPER].outside = true;
-	assert_below(&m);
+	make(m, EINVAL);
+	m->fns[DEEPER].outside = true;
+	assert_below(m);
 }
 
 /* What a driver calls through pointers is traced or left out on its own account. */
-static void a_callback_of_the_core_may_return_any_errno_but_not_one_of_a_driver(void **state)
+MADE_UP_TEST(a_callback_of_the_core_may_return_any_errno_but_not_one_of_a_driver)
 {
-	_cleanup_(end) struct made_up m;
-
-	make(&m, EINVAL);
-	m.fns[DEEPER].indirect = true;
-	assert_exact(&m);
-	m.fns[DEEPER].module = CORE;
-	assert_below(&m);
-	m.fns[DEEPER].module = VENDOR;
-	assert_below(&m);
+	make(m, EINVAL);
+	m->fns[DEEPER].indirect = true;
+	assert_exact(m);
+	m->fns[DEEPER].module = CORE;
+	assert_below(m);
+	m->fns[DEEPER].module = VENDOR;
+	assert_below(m);
 }
 
-static void functions_that_return_no_errno_of_a_call_are_never_the_origin(void **state)
+TEST(functions_that_return_no_errno_of_a_call_are_never_the_origin)
 {
 	static const struct {
 		enum rd_rule rule;
@@ -302,7 +287,7 @@ static void functions_that_return_no_errno_of_a_call_are_never_the_origin(void *
 	}
 }
 
-static void a_function_that_cleans_up_is_the_origin_only_in_calls_that_destroy(void **state)
+MADE_UP_TEST(a_function_that_cleans_up_is_the_origin_only_in_calls_that_destroy)
 {
 	static const struct {
 		const char *method;
@@ -323,38 +308,35 @@ static void a_function_that_cleans_up_is_the_origin_only_in_calls_that_destroy(v
 		{ "INVOKE_WRITE:EX_DESTROY_WQ", true },
 		{ "DESTROY_ID", true },
 	};
-	_cleanup_(end) struct made_up m;
 
-	make(&m, EBUSY);
-	has_errno(&m.fns[CALLEE], EBUSY);
-	m.fns[CALLEE].rule = RD_RULE_CLEANUP;
+	make(m, EBUSY);
+	has_errno(&m->fns[CALLEE], EBUSY);
+	m->fns[CALLEE].rule = RD_RULE_CLEANUP;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(methods); i++) {
-		m.event.method = (char *)methods[i].method;
-		judge(&m);
-		if (m.event.origin_exact == methods[i].destroys)
+		m->event.method = (char *)methods[i].method;
+		judge(m);
+		if (m->event.origin_exact == methods[i].destroys)
 			fail_msg("%s", methods[i].method);
 	}
 	/* A call whose name is unknown. */
-	m.event.method = NULL;
-	assert_exact(&m);
+	m->event.method = NULL;
+	assert_exact(m);
 }
 
-static void a_task_of_the_data_path_returns_its_errors_to_no_caller(void **state)
+MADE_UP_TEST(a_task_of_the_data_path_returns_its_errors_to_no_caller)
 {
-	_cleanup_(end) struct made_up m;
-
-	make(&m, EINVAL);
-	has_errno(&m.fns[CALLEE], EINVAL);
-	m.fns[CALLEE].rule = RD_RULE_DATA_PATH;
-	assert_below(&m);
-	m.fns[CALLEE].member = true;
-	assert_exact(&m);
+	make(m, EINVAL);
+	has_errno(&m->fns[CALLEE], EINVAL);
+	m->fns[CALLEE].rule = RD_RULE_DATA_PATH;
+	assert_below(m);
+	m->fns[CALLEE].member = true;
+	assert_exact(m);
 	/* Other members are called by verbs. */
-	m.fns[CALLEE].rule = RD_RULE_QUERY;
-	assert_below(&m);
+	m->fns[CALLEE].rule = RD_RULE_QUERY;
+	assert_below(m);
 }
 
-static void a_lookup_is_not_the_origin_when_every_object_was_found(void **state)
+TEST(a_lookup_is_not_the_origin_when_every_object_was_found)
 {
 	static const char *const lookups[] = { "rdma_lookup_get_uobject", "uverbs_get_uobject_from_file.isra.0",
 					       "lookup_get_idr_uobject", "lookup_get_fd_uobject.cold" };
@@ -384,103 +366,94 @@ static void a_lookup_is_not_the_origin_when_every_object_was_found(void **state)
 	}
 }
 
-static void without_a_call_graph_no_origin_is_exact(void **state)
+MADE_UP_TEST(without_a_call_graph_no_origin_is_exact)
 {
-	_cleanup_(end) struct made_up m;
-
-	make(&m, EINVAL);
-	m.fns[ORIGIN].calls_known = false;
-	m.fns[ORIGIN].n_calls = 0;
-	judge(&m);
-	assert_false(m.event.origin_exact);
-	assert_int_equal(m.event.n_below, 0);
+	make(m, EINVAL);
+	m->fns[ORIGIN].calls_known = false;
+	m->fns[ORIGIN].n_calls = 0;
+	judge(m);
+	assert_false(m->event.origin_exact);
+	assert_int_equal(m->event.n_below, 0);
 	/* Of a callee nothing is known. */
-	m.fns[ORIGIN].calls_known = true;
-	m.fns[ORIGIN].n_calls = 1;
-	m.fns[CALLEE].calls_known = false;
-	assert_below(&m);
+	m->fns[ORIGIN].calls_known = true;
+	m->fns[ORIGIN].n_calls = 1;
+	m->fns[CALLEE].calls_known = false;
+	assert_below(m);
 }
 
-static void an_unknown_origin_is_not_exact(void **state)
+MADE_UP_TEST(an_unknown_origin_is_not_exact)
 {
-	_cleanup_(end) struct made_up m;
-
-	make(&m, EINVAL);
-	has_errno(&m.fns[CALLEE], EINVAL);
+	make(m, EINVAL);
+	has_errno(&m->fns[CALLEE], EINVAL);
 	for (int origin = -1; origin <= N_FNS; origin += N_FNS + 1) {
-		m.event.origin = origin;
-		m.event.origin_exact = true;
-		m.event.n_below = 3;
-		rd_origin_judge(&m.event, &m.set);
-		assert_false(m.event.origin_exact);
-		assert_int_equal(m.event.n_below, 0);
+		m->event.origin = origin;
+		m->event.origin_exact = true;
+		m->event.n_below = 3;
+		rd_origin_judge(&m->event, &m->set);
+		assert_false(m->event.origin_exact);
+		assert_int_equal(m->event.n_below, 0);
 	}
 }
 
-static void only_those_of_several_callees_that_may_are_named(void **state)
+MADE_UP_TEST(only_those_of_several_callees_that_may_are_named)
 {
 	uint32_t calls[] = { CALLEE, DEEPER, LAST, MEMBER };
-	_cleanup_(end) struct made_up m;
 
-	make(&m, EINVAL);
-	m.fns[ORIGIN].calls = calls;
-	m.fns[ORIGIN].n_calls = 4;
-	m.fns[CALLEE].n_calls = m.fns[DEEPER].n_calls = 0;
-	has_errno(&m.fns[DEEPER], EINVAL);
-	m.fns[LAST].outside = true;
-	m.fns[LAST].backend = RD_BACKEND_FEXIT_MULTI;
-	m.fns[MEMBER].outside = true;
-	judge(&m);
-	assert_int_equal(m.event.n_below, 2);
-	assert_int_equal(m.event.below[0], DEEPER);
-	assert_int_equal(m.event.below[1], MEMBER);
+	make(m, EINVAL);
+	m->fns[ORIGIN].calls = calls;
+	m->fns[ORIGIN].n_calls = 4;
+	m->fns[CALLEE].n_calls = m->fns[DEEPER].n_calls = 0;
+	has_errno(&m->fns[DEEPER], EINVAL);
+	m->fns[LAST].outside = true;
+	m->fns[LAST].backend = RD_BACKEND_FEXIT_MULTI;
+	m->fns[MEMBER].outside = true;
+	judge(m);
+	assert_int_equal(m->event.n_below, 2);
+	assert_int_equal(m->event.below[0], DEEPER);
+	assert_int_equal(m->event.below[1], MEMBER);
 	/* Once more, of the same event. */
-	rd_origin_judge(&m.event, &m.set);
-	assert_int_equal(m.event.n_below, 2);
+	rd_origin_judge(&m->event, &m->set);
+	assert_int_equal(m->event.n_below, 2);
 }
 
-static void what_may_be_below_is_traced_the_next_time(void **state)
+MADE_UP_TEST(what_may_be_below_is_traced_the_next_time)
 {
-	_cleanup_(end) struct made_up m;
-
-	make(&m, EINVAL);
-	has_errno(&m.fns[LAST], EINVAL);
-	judge(&m);
-	assert_int_equal(rd_origin_deepen(&m.event, &m.set, m.add), 3);
-	assert_true(!m.add[ORIGIN] && m.add[CALLEE] && m.add[DEEPER] && m.add[LAST] && !m.add[MEMBER]);
+	make(m, EINVAL);
+	has_errno(&m->fns[LAST], EINVAL);
+	judge(m);
+	assert_int_equal(rd_origin_deepen(&m->event, &m->set, m->add), 3);
+	assert_true(!m->add[ORIGIN] && m->add[CALLEE] && m->add[DEEPER] && m->add[LAST] && !m->add[MEMBER]);
 	/* They are not counted twice. */
-	assert_int_equal(rd_origin_deepen(&m.event, &m.set, m.add), 0);
-	memset(m.add, 0, sizeof(m.add));
+	assert_int_equal(rd_origin_deepen(&m->event, &m->set, m->add), 0);
+	memset(m->add, 0, sizeof(m->add));
 
 	/* What cannot be hooked is passed over, and what it calls is not. */
-	m.fns[CALLEE].attachable = 0;
-	assert_int_equal(rd_origin_deepen(&m.event, &m.set, m.add), 2);
-	assert_true(!m.add[CALLEE] && m.add[DEEPER] && m.add[LAST]);
-	memset(m.add, 0, sizeof(m.add));
+	m->fns[CALLEE].attachable = 0;
+	assert_int_equal(rd_origin_deepen(&m->event, &m->set, m->add), 2);
+	assert_true(!m->add[CALLEE] && m->add[DEEPER] && m->add[LAST]);
+	memset(m->add, 0, sizeof(m->add));
 
 	/* What is traced already ends the way. */
-	m.fns[DEEPER].backend = RD_BACKEND_FEXIT;
-	assert_int_equal(rd_origin_deepen(&m.event, &m.set, m.add), 0);
-	m.fns[DEEPER].backend = RD_BACKEND_NONE;
-	m.fns[DEEPER].rule = RD_RULE_CLEANUP;
-	assert_int_equal(rd_origin_deepen(&m.event, &m.set, m.add), 0);
-	assert_true(!m.add[DEEPER] && !m.add[LAST]);
+	m->fns[DEEPER].backend = RD_BACKEND_FEXIT;
+	assert_int_equal(rd_origin_deepen(&m->event, &m->set, m->add), 0);
+	m->fns[DEEPER].backend = RD_BACKEND_NONE;
+	m->fns[DEEPER].rule = RD_RULE_CLEANUP;
+	assert_int_equal(rd_origin_deepen(&m->event, &m->set, m->add), 0);
+	assert_true(!m->add[DEEPER] && !m->add[LAST]);
 }
 
-static void an_exact_origin_needs_no_further_hooks(void **state)
+MADE_UP_TEST(an_exact_origin_needs_no_further_hooks)
 {
-	_cleanup_(end) struct made_up m;
-
-	make(&m, EINVAL);
-	m.fns[MEMBER].module = CORE;
-	m.fns[MEMBER].member = true;
-	judge(&m);
-	assert_int_equal(rd_origin_deepen(&m.event, &m.set, m.add), 0);
+	make(m, EINVAL);
+	m->fns[MEMBER].module = CORE;
+	m->fns[MEMBER].member = true;
+	judge(m);
+	assert_int_equal(rd_origin_deepen(&m->event, &m->set, m->add), 0);
 	for (size_t i = 0; i < N_FNS; i++)
-		assert_false(m.add[i]);
+		assert_false(m->add[i]);
 }
 
-static void callbacks_that_no_call_leads_to_are_traced_as_well(void **state)
+TEST(callbacks_that_no_call_leads_to_are_traced_as_well)
 {
 	static const struct {
 		unsigned module;
@@ -515,31 +488,4 @@ static void callbacks_that_no_call_leads_to_are_traced_as_well(void **state)
 		assert_int_equal(rd_origin_deepen(&m.event, &m.set, m.add), 1);
 		end(&m);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(the_function_of_a_carried_command),
-		TEST(a_failure_of_another_call_is_left_out),
-		TEST(of_two_failures_the_first_that_was_returned_is_the_origin),
-		TEST(an_origin_whose_callees_do_not_know_the_errno_is_exact),
-		TEST(a_callee_that_contains_the_errno_may_be_the_origin),
-		TEST(a_callee_may_pass_on_what_functions_below_it_return),
-		TEST(functions_that_call_each_other_are_looked_at_once),
-		TEST(a_kernel_function_may_return_any_errno),
-		TEST(a_callback_of_the_core_may_return_any_errno_but_not_one_of_a_driver),
-		TEST(functions_that_return_no_errno_of_a_call_are_never_the_origin),
-		TEST(a_function_that_cleans_up_is_the_origin_only_in_calls_that_destroy),
-		TEST(a_task_of_the_data_path_returns_its_errors_to_no_caller),
-		TEST(a_lookup_is_not_the_origin_when_every_object_was_found),
-		TEST(without_a_call_graph_no_origin_is_exact),
-		TEST(an_unknown_origin_is_not_exact),
-		TEST(only_those_of_several_callees_that_may_are_named),
-		TEST(what_may_be_below_is_traced_the_next_time),
-		TEST(an_exact_origin_needs_no_further_hooks),
-		TEST(callbacks_that_no_call_leads_to_are_traced_as_well),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

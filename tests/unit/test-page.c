@@ -4,8 +4,6 @@
 #include "base/memory.h"
 #include "render/render.h"
 
-#include <string.h>
-
 static void add(struct rd_findings *findings, const char *id, enum rd_severity severity, const char *observed)
 {
 	struct rd_finding finding = { .id = id,
@@ -38,7 +36,7 @@ static void make_results(struct rd_findings *results)
 	add(results, "none", RD_SEV_SKIP, "no switch");
 }
 
-static void unknown_rules_are_one_line(void **state)
+TEST(unknown_rules_are_one_line)
 {
 	_cleanup_(rd_findings_deinit) struct rd_findings results = { 0 };
 	_cleanup_(rd_report_deinit) struct rd_report report = { .headline = rd_dup("3 results"), .results = &results };
@@ -51,7 +49,7 @@ static void unknown_rules_are_one_line(void **state)
 		    "\nunknown: 3 rules, for 2 reasons, most often: not root; -v lists them\n");
 }
 
-static void what_passed_is_shown_only_when_asked(void **state)
+TEST(what_passed_is_shown_only_when_asked)
 {
 	_cleanup_(rd_findings_deinit) struct rd_findings results = { 0 };
 	struct rd_report report = { .results = &results };
@@ -64,7 +62,7 @@ static void what_passed_is_shown_only_when_asked(void **state)
 	assert_page(&report, (struct rd_finding_style){ .verbose = true, .least = RD_SEV_WARNING }, "");
 }
 
-static void less_severe_results_are_left_out(void **state)
+TEST(less_severe_results_are_left_out)
 {
 	_cleanup_(rd_findings_deinit) struct rd_findings results = { 0 };
 	struct rd_report report = { .results = &results };
@@ -76,7 +74,7 @@ static void less_severe_results_are_left_out(void **state)
 }
 
 /* In plugin output the first bar of any line starts performance data. */
-static void no_bar_follows_performance_data(void **state)
+TEST(no_bar_follows_performance_data)
 {
 	_cleanup_(rd_findings_deinit) struct rd_findings results = { 0 };
 	_cleanup_(rd_report_deinit) struct rd_report report = { .headline = rd_dup("RDMA WARNING - x"),
@@ -88,22 +86,11 @@ static void no_bar_follows_performance_data(void **state)
 		    "RDMA WARNING - x | failed=0\nwarning: mlx5_0/1: Fault; a/b [slow]\n");
 }
 
-static void a_hostile_name_cannot_break_a_line(void **state)
+TEST(a_hostile_name_cannot_break_a_line)
 {
 	_cleanup_(rd_report_deinit) struct rd_report report = { .headline = rd_dup("of a\nb") };
 
 	rd_report_note(&report, "nccl: %s", "\033[2J");
 	rd_report_note(&report, "%d more rows", 2);
 	assert_page(&report, (struct rd_finding_style){ 0 }, "of a\\x0ab\n\nnccl: \\x1b[2J\n2 more rows\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(unknown_rules_are_one_line),	  TEST(what_passed_is_shown_only_when_asked),
-		TEST(less_severe_results_are_left_out),	  TEST(no_bar_follows_performance_data),
-		TEST(a_hostile_name_cannot_break_a_line),
-	};
-
-	return cmocka_run_group_tests_name("page", tests, NULL, NULL);
 }

@@ -5,8 +5,6 @@
 #include "collect/host/host.h"
 #include "fake-host.h"
 
-#include <string.h>
-
 enum { WHOLE = 4096, CAPABILITY = 0x40 };
 
 static struct fake_host files;
@@ -46,7 +44,7 @@ static void fill_express(uint8_t *config)
 	put(config, CAPABILITY + 0x28, 0x0409, 2);
 }
 
-static void the_express_capability_is_read(void **state)
+TEST(the_express_capability_is_read)
 {
 	uint8_t config[WHOLE];
 	struct rd_pci pci;
@@ -74,7 +72,7 @@ static void the_express_capability_is_read(void **state)
 }
 
 /* The 256 bytes end; what stands behind them is something else. */
-static void a_capability_at_the_end_is_cut(void **state)
+TEST(a_capability_at_the_end_is_cut)
 {
 	static const struct {
 		size_t at;
@@ -98,7 +96,7 @@ static void a_capability_at_the_end_is_cut(void **state)
 	}
 }
 
-static void what_cannot_be_read_is_denied(void **state)
+TEST(what_cannot_be_read_is_denied)
 {
 	uint8_t config[WHOLE];
 	struct rd_pci pci;
@@ -123,7 +121,7 @@ static void what_cannot_be_read_is_denied(void **state)
 	assert_false(pci.no_answer || pci.config_denied);
 }
 
-static void extended_capabilities_are_followed(void **state)
+TEST(extended_capabilities_are_followed)
 {
 	uint8_t config[WHOLE];
 	struct rd_pci pci;
@@ -159,12 +157,5 @@ static int teardown(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(the_express_capability_is_read),
-		TEST(a_capability_at_the_end_is_cut),
-		TEST(what_cannot_be_read_is_denied),
-		TEST(extended_capabilities_are_followed),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return unit_run(setup, teardown);
 }

@@ -7,9 +7,6 @@
 #include "source/live/live.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "fake-host.h"
@@ -51,7 +48,7 @@ static void printed(const struct rd_buf *text, const uint64_t *inodes, size_t n,
 }
 
 /* Established ones of this process, to other hosts, each address once. */
-static void connections_of_a_process(void **state)
+TEST(connections_of_a_process)
 {
 	const uint64_t inodes[] = { 100, 101, 102, 103, 104, 105, 106 };
 	_cleanup_buf_ struct rd_buf text = { 0 }, out = { 0 };
@@ -71,7 +68,7 @@ static void connections_of_a_process(void **state)
 	assert_string_equal(out.data, "10.0.0.2 1\n10.0.0.3 2\nfd00::2 1\n");
 }
 
-static void damaged_tables(void **state)
+TEST(damaged_tables)
 {
 	const uint64_t inodes[] = { 100 };
 	_cleanup_buf_ struct rd_buf text = { 0 };
@@ -89,7 +86,7 @@ static void damaged_tables(void **state)
 }
 
 /* Beyond the limit they are counted. */
-static void many_addresses(void **state)
+TEST(many_addresses)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 }, out = { 0 };
 	_cleanup_free_ uint64_t *inodes = calloc(2000, sizeof(*inodes));
@@ -110,7 +107,7 @@ static void many_addresses(void **state)
 	assert_int_equal(peers.more, 2000 - RD_PROC_PEERS);
 }
 
-static void those_with_most_connections_are_kept(void **state)
+TEST(those_with_most_connections_are_kept)
 {
 	struct rd_proc_peers peers;
 	_cleanup_free_ char *text = NULL;
@@ -122,7 +119,7 @@ static void those_with_most_connections_are_kept(void **state)
 	assert_string_equal(text, "10.0.0.2,fd00::4,10.0.0.9,10.0.0.1,10.0.0.3,10.0.0.5,10.0.0.6,10.0.0.7 +1");
 }
 
-static void several_processes(void **state)
+TEST(several_processes)
 {
 	struct rd_proc_peers sum = { 0 }, one, two;
 	_cleanup_free_ char *text = NULL, *both = NULL;
@@ -139,7 +136,7 @@ static void several_processes(void **state)
 }
 
 /* Two processes with a queue pair each: the connections of one can be read, those of the other cannot. */
-static void the_group_of_unknown_peers(void **state)
+TEST(the_group_of_unknown_peers)
 {
 	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	_cleanup_(rd_res_deinit) struct rd_res res = { 0 };
@@ -185,7 +182,7 @@ static void the_group_of_unknown_peers(void **state)
 }
 
 /* This process, which is connected to itself only. */
-static void connections_within_the_host(void **state)
+TEST(connections_within_the_host)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -205,19 +202,4 @@ static void connections_within_the_host(void **state)
 	assert_int_equal(rd_read_file(source, "/tcp/4294967295", &none, NULL), -ENOENT);
 	assert_int_equal(rd_read_file(source, "/tcp/self", &none, NULL), -ENOENT);
 	assert_int_equal(rd_read_file(source, "/tcp", &none, NULL), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(connections_of_a_process),
-		cmocka_unit_test(connections_within_the_host),
-		cmocka_unit_test(damaged_tables),
-		cmocka_unit_test(many_addresses),
-		cmocka_unit_test(those_with_most_connections_are_kept),
-		cmocka_unit_test(several_processes),
-		cmocka_unit_test(the_group_of_unknown_peers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,6 @@
 /* Profiles: what they mute; what they ask of a host that cannot be told; what is learned. More in test-check-files. */
 #include "unit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/compare/compare.h"
 #include "nicmap-host.h"
 
@@ -16,7 +12,7 @@ static int parse(const char *text, struct rd_profile *ret, struct rd_err *err)
 
 #define DAY_2026_12_31 20818 /* date -ud 2026-12-31 +%s, by 86400 */
 
-static void a_line_that_mutes(void **state)
+TEST(a_line_that_mutes)
 {
 	_cleanup_(rd_profile_deinit) struct rd_profile profile = { 0 };
 	const struct rd_ignore *ignore;
@@ -46,7 +42,7 @@ static void a_line_that_mutes(void **state)
 	assert_null(rd_profile_ignored(NULL, "profile-gpu", "x", 0));
 }
 
-static void a_port_is_muted_in_either_spelling(void **state)
+TEST(a_port_is_muted_in_either_spelling)
 {
 	_cleanup_(rd_profile_deinit) struct rd_profile profile = { 0 };
 
@@ -59,7 +55,7 @@ static void a_port_is_muted_in_either_spelling(void **state)
 	assert_non_null(rd_profile_ignored(&profile, "pfc", "mlx5_3/1", 0));
 }
 
-static void the_last_day_still_counts(void **state)
+TEST(the_last_day_still_counts)
 {
 	_cleanup_(rd_profile_deinit) struct rd_profile profile = { 0 };
 
@@ -74,7 +70,7 @@ static void the_last_day_still_counts(void **state)
 }
 
 /* Over an old line of the same rule and subject a newer one counts. */
-static void one_of_several_lines_is_enough(void **state)
+TEST(one_of_several_lines_is_enough)
 {
 	_cleanup_(rd_profile_deinit) struct rd_profile profile = { 0 };
 
@@ -84,7 +80,7 @@ static void one_of_several_lines_is_enough(void **state)
 	assert_null(rd_profile_ignored(&profile, "aer", "0000:1c:00.0", DAY_2026_12_31));
 }
 
-static void lines_that_mute_nothing_are_refused(void **state)
+TEST(lines_that_mute_nothing_are_refused)
 {
 	static const struct {
 		const char *text, *says;
@@ -129,7 +125,7 @@ static bool is_aer(const char *id)
 	return strcmp(id, "aer") == 0;
 }
 
-static void a_rule_that_is_none_is_named_with_its_line(void **state)
+TEST(a_rule_that_is_none_is_named_with_its_line)
 {
 	_cleanup_(rd_profile_deinit) struct rd_profile profile = { 0 };
 	struct rd_err err = { 0 };
@@ -145,7 +141,7 @@ static void a_rule_that_is_none_is_named_with_its_line(void **state)
 	assert_int_equal(rd_profile_check_ignores(&profile, is_aer, "test", &err), 0);
 }
 
-static void what_mutes_reads_as_it_was_written(void **state)
+TEST(what_mutes_reads_as_it_was_written)
 {
 	static const char text[] = "count.gpus = 8\n"
 				   "ignore = profile-gpu@GPU 0000:*:00.0 until 2028-02-29 in repair until noon\n"
@@ -160,7 +156,7 @@ static void what_mutes_reads_as_it_was_written(void **state)
 }
 
 /* Neither a pass nor a difference, and one finding for all. */
-static void what_could_not_be_read_is_unknown(void **state)
+TEST(what_could_not_be_read_is_unknown)
 {
 	_cleanup_(rd_profile_deinit) struct rd_profile profile = { 0 }, self = { 0 };
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
@@ -196,7 +192,7 @@ static const char *of(const struct rd_host *host, const char *key, bool learn)
 	return value;
 }
 
-static void what_changes_by_itself_is_not_learned(void **state)
+TEST(what_changes_by_itself_is_not_learned)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	int up = made_switch(&host, 0x10, "pci0000:10", 0);
@@ -231,21 +227,4 @@ static void what_changes_by_itself_is_not_learned(void **state)
 	assert_string_equal(of(&host, "port.m0/1.state", true), "-");
 	assert_string_equal(of(&host, "port.m0/1.rate_gbps", true), "-");
 	assert_string_equal(of(&host, "port.m0/1.state", false), "DOWN");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_line_that_mutes),
-		TEST(a_port_is_muted_in_either_spelling),
-		TEST(the_last_day_still_counts),
-		TEST(one_of_several_lines_is_enough),
-		TEST(lines_that_mute_nothing_are_refused),
-		TEST(a_rule_that_is_none_is_named_with_its_line),
-		TEST(what_mutes_reads_as_it_was_written),
-		TEST(what_could_not_be_read_is_unknown),
-		TEST(what_changes_by_itself_is_not_learned),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "collect/fabric/fabric.h"
 #include "fake-mads.h"
 #include "source/shared/libibmad.h"
@@ -66,7 +63,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void a_walk_shows_each_node_once_and_the_function_is_called_in_time(void **state)
+TEST_WITH(a_walk_shows_each_node_once_and_the_function_is_called_in_time, NULL, tear_down)
 {
 	struct beats beats = { 0 };
 	_cleanup_(rd_walk_deinit) struct rd_walk walk = { 0 };
@@ -80,7 +77,7 @@ static void a_walk_shows_each_node_once_and_the_function_is_called_in_time(void 
 	assert_true(beats.longest_ns <= (RD_PULSE_MS + 1) * UINT64_C(1000000));
 }
 
-static void a_walk_ends_within_half_a_second_when_the_user_ends_it(void **state)
+TEST_WITH(a_walk_ends_within_half_a_second_when_the_user_ends_it, NULL, tear_down)
 {
 	struct beats beats = { .stop_at = 4 };
 	struct rd_walk walk = { 0 };
@@ -100,10 +97,5 @@ static void a_walk_ends_within_half_a_second_when_the_user_ends_it(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_walk_shows_each_node_once_and_the_function_is_called_in_time, tear_down),
-		cmocka_unit_test_teardown(a_walk_ends_within_half_a_second_when_the_user_ends_it, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, load, NULL);
+	return unit_run(load, NULL);
 }

@@ -2,14 +2,12 @@
 /* What is concluded about queue pairs: filters, groups, the other end, when they give up. */
 #include "qp-side.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "analyse/qp/qp-verdict.h"
 #include "analyse/qp/qp.h"
 
-static void a_timeout_is_that_of_the_specification(void **state)
+TEST(a_timeout_is_that_of_the_specification)
 {
 	struct rd_timeouts in = { 0 };
 	struct rd_giveup out;
@@ -32,7 +30,7 @@ static void a_timeout_is_that_of_the_specification(void **state)
 	assert_int_equal(out.ack_least.known, RD_ABSENT);
 }
 
-static void an_rnr_timer_is_that_of_the_table(void **state)
+TEST(an_rnr_timer_is_that_of_the_table)
 {
 	static const double ms[32] = { 655.36, 0.01,  0.02,  0.03,  0.04,  0.06,   0.08,   0.12,   0.16,   0.24,  0.32,
 				       0.48,   0.64,  0.96,  1.28,  1.92,  2.56,   3.84,   5.12,   7.68,   10.24, 15.36,
@@ -60,9 +58,9 @@ static size_t matching(const struct side *side, const char *option, const char *
 	return n;
 }
 
-static void filters_choose(void **state)
+JOIN_TEST(filters_choose)
 {
-	struct side *a = &((struct two *)*state)->a;
+	struct side *a = &two->a;
 	struct rd_qp_filter filter = { 0 };
 	struct rd_err err = { 0 };
 
@@ -95,9 +93,9 @@ static void filters_choose(void **state)
 	assert_int_equal(rd_qp_filter_set(&filter, "peer", "mlx5_0", &err), -EINVAL);
 }
 
-static void the_unit_of_health_is_the_path(void **state)
+JOIN_TEST(the_unit_of_health_is_the_path)
 {
-	struct side *a = &((struct two *)*state)->a;
+	struct side *a = &two->a;
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	_cleanup_(rd_qp_groups_deinit) struct rd_qp_groups groups;
 
@@ -125,10 +123,10 @@ static void the_unit_of_health_is_the_path(void **state)
 }
 
 /* Of several peers, none may be cut off; and one that gets nothing through is not well. */
-static void peers_that_are_not_known_are_never_dead(void **state)
+JOIN_TEST(peers_that_are_not_known_are_never_dead)
 {
 	const struct rd_qp_verdict retrying = { .kind = RD_QPV_RETRYING };
-	struct side *a = &((struct two *)*state)->a;
+	struct side *a = &two->a;
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	_cleanup_(rd_qp_groups_deinit) struct rd_qp_groups groups;
 
@@ -148,9 +146,9 @@ static void peers_that_are_not_known_are_never_dead(void **state)
 }
 
 /* iWARP and InfiniBand: the address that rdma_cm connected to is no GID, but names the peer. */
-static void peers_are_known_by_the_address_of_their_connection(void **state)
+JOIN_TEST(peers_are_known_by_the_address_of_their_connection)
 {
-	struct side *a = &((struct two *)*state)->a;
+	struct side *a = &two->a;
 	_cleanup_(rd_qp_groups_deinit) struct rd_qp_groups groups;
 
 	free(a->res.devs[0].protocol);
@@ -164,9 +162,9 @@ static void peers_are_known_by_the_address_of_their_connection(void **state)
 }
 
 /* The connection of a process that has lost its queue pair names a number that is another's by now. */
-static void a_connection_is_of_its_own_process(void **state)
+JOIN_TEST(a_connection_is_of_its_own_process)
 {
-	struct side *a = &((struct two *)*state)->a;
+	struct side *a = &two->a;
 	struct rd_qp *qp = add_qp(a, 17, 33, RD_QPS_RTS, 0);
 	const struct rd_qp_view *view = view_of(a, qp);
 
@@ -185,9 +183,9 @@ static void a_connection_is_of_its_own_process(void **state)
 }
 
 /* What the driver fills in of 17: its peer is 10.0.0.2. A connection's address comes first, and what was recorded before both. */
-static void a_query_names_the_peer_unless_something_earlier_does(void **state)
+JOIN_TEST(a_query_names_the_peer_unless_something_earlier_does)
 {
-	struct side *a = &((struct two *)*state)->a;
+	struct side *a = &two->a;
 	struct rd_qp *qp = add_qp(a, 17, 33, RD_QPS_RTS, 0);
 	struct rd_qp_view *view = view_of(a, qp);
 	struct rd_qp_context *context = rd_qp_need_context(qp);
@@ -217,9 +215,9 @@ static void a_query_names_the_peer_unless_something_earlier_does(void **state)
 }
 
 /* A number that is not listed may still be in use: by a queue pair that the kernel does not track, or in the rest of a list. */
-static void a_number_that_is_not_listed_is_named_with_what_may_hide_it(void **state)
+JOIN_TEST(a_number_that_is_not_listed_is_named_with_what_may_hide_it)
 {
-	struct side *a = &((struct two *)*state)->a;
+	struct side *a = &two->a;
 	struct rd_qp_filter filter = { 0 };
 	_cleanup_(rd_errlist_deinit) struct rd_errlist errors = { 0 };
 	struct rd_err err = { 0 };
@@ -240,21 +238,4 @@ static void a_number_that_is_not_listed_is_named_with_what_may_hide_it(void **st
 	/* What is on a device that is not selected does not count. */
 	filter.devices = "other";
 	assert_int_equal(rd_qp_filter_missing(&filter, &a->res, NULL, &err), 3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_timeout_is_that_of_the_specification),
-		TEST(an_rnr_timer_is_that_of_the_table),
-		JOIN_TEST(filters_choose),
-		JOIN_TEST(the_unit_of_health_is_the_path),
-		JOIN_TEST(peers_that_are_not_known_are_never_dead),
-		JOIN_TEST(peers_are_known_by_the_address_of_their_connection),
-		JOIN_TEST(a_connection_is_of_its_own_process),
-		JOIN_TEST(a_number_that_is_not_listed_is_named_with_what_may_hide_it),
-		JOIN_TEST(a_query_names_the_peer_unless_something_earlier_does),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,6 @@
 /* Which counters are evidence of why queue pairs fail, and what is counted of a port that has some of them. */
 #include "unit.h"
 
-#include <string.h>
-
 #include "analyse/qp/qp-verdict.h"
 #include "collect/rdma/rdma.h"
 #include "counter-table.h"
@@ -17,7 +15,7 @@ static enum rd_qp_count what_of(const struct rd_qp_counters *counters, const cha
 	return RD_QPC_N;
 }
 
-static void the_table_says_which(void **state)
+TEST(the_table_says_which)
 {
 	static const struct rd_qp_counter wanted[] = {
 		{ RD_QPC_RETRIES, "completer_retry_err" },
@@ -57,7 +55,7 @@ static void the_table_says_which(void **state)
 		assert_int_equal(what_of(&counters, wanted[i].name), wanted[i].what);
 }
 
-static void ports_are_added_up_each_by_its_first_counter(void **state)
+TEST(ports_are_added_up_each_by_its_first_counter)
 {
 	static const char table[] = "mine site times 64-bit cause:timeout sum Mine.\n"
 				    "mine other times 64-bit cause:timeout sum Mine.\n"
@@ -83,14 +81,4 @@ static void ports_are_added_up_each_by_its_first_counter(void **state)
 	assert_int_equal(counts.v[RD_QPC_RETRIES].v, 7);
 	assert_int_equal(counts.v[RD_QPC_EXHAUSTED].known, RD_ABSENT);
 	assert_int_equal(counts.v[RD_QPC_SENT].v, 9);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_table_says_which),
-		TEST(ports_are_added_up_each_by_its_first_counter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,6 @@
 
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "collect/rdma/rdma.h"
@@ -47,7 +45,7 @@ static void put_timeout(struct rd_buf *nest, uint32_t value)
 	put_u32(nest, RDMA_NLDEV_ATTR_DRIVER_U32, value);
 }
 
-static void each_entry_is_shown_as_the_driver_would_have_it_printed(void **state)
+TEST(each_entry_is_shown_as_the_driver_would_have_it_printed)
 {
 	static const char expected[] = "owner\0user\0sq_max_wqe\000128\0hwq\0000xffff888000000000\0low\0-5\0lower\0-6";
 	uint64_t address = 0xffff888000000000;
@@ -77,7 +75,7 @@ static void each_entry_is_shown_as_the_driver_would_have_it_printed(void **state
 }
 
 /* Another driver's "timeout" may be anything; so may one that is set later, and one that no code can be. */
-static void the_timeout_of_one_driver_is_known(void **state)
+TEST(the_timeout_of_one_driver_is_known)
 {
 	static const struct {
 		uint32_t driver, value;
@@ -106,7 +104,7 @@ static void the_timeout_of_one_driver_is_known(void **state)
 }
 
 /* Values without a name, names without a value, text without an end: what is sound around them is kept. */
-static void entries_that_make_no_sense_are_left_out(void **state)
+TEST(entries_that_make_no_sense_are_left_out)
 {
 	static const char expected[] = "good\0001";
 	_cleanup_buf_ struct rd_buf nest = { 0 }, empty = { 0 };
@@ -130,15 +128,4 @@ static void entries_that_make_no_sense_are_left_out(void **state)
 	assert_null(res.qps[0].context);
 	rd_res_deinit(&res);
 	rd_buf_deinit(&empty);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(each_entry_is_shown_as_the_driver_would_have_it_printed),
-		TEST(the_timeout_of_one_driver_is_known),
-		TEST(entries_that_make_no_sense_are_left_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

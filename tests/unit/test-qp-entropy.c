@@ -6,9 +6,9 @@
 
 #include "analyse/qp/qp.h"
 
-static void what_is_not_in_the_spread_is_said(void **state)
+JOIN_TEST(what_is_not_in_the_spread_is_said)
 {
-	struct side *a = &((struct two *)*state)->a;
+	struct side *a = &two->a;
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	struct rd_spreads spreads;
 
@@ -30,9 +30,9 @@ static void what_is_not_in_the_spread_is_said(void **state)
 	rd_spreads_deinit(&spreads);
 }
 
-static void flows_of_one_five_tuple_are_named(void **state)
+JOIN_TEST(flows_of_one_five_tuple_are_named)
 {
-	struct side *a = &((struct two *)*state)->a;
+	struct side *a = &two->a;
 	_cleanup_(rd_spreads_deinit) struct rd_spreads spreads;
 
 	/* The same numbers make the same port; another peer makes another tuple. */
@@ -56,9 +56,9 @@ static void flows_of_one_five_tuple_are_named(void **state)
 }
 
 /* A label that the application has set decides; one that a recorder saw to be 0 leaves it to the numbers. */
-static void a_flow_label_makes_the_port(void **state)
+JOIN_TEST(a_flow_label_makes_the_port)
 {
-	struct side *a = &((struct two *)*state)->a;
+	struct side *a = &two->a;
 	_cleanup_(rd_spreads_deinit) struct rd_spreads spreads;
 
 	for (uint32_t i = 0; i < 3; i++) {
@@ -76,9 +76,9 @@ static void a_flow_label_makes_the_port(void **state)
 	assert_int_equal(spreads.flows[2].udp_sport, 0xc000 | (0x0001 ^ 0x3f));
 }
 
-static void many_flows_spread_evenly(void **state)
+JOIN_TEST(many_flows_spread_evenly)
 {
-	struct side *a = &((struct two *)*state)->a;
+	struct side *a = &two->a;
 	_cleanup_(rd_spreads_deinit) struct rd_spreads spreads;
 
 	for (uint32_t i = 0; i < 4000; i++)
@@ -87,16 +87,4 @@ static void many_flows_spread_evenly(void **state)
 	assert_true(spreads.v[0].tuples > 3000);
 	assert_true(spreads.v[0].mean > 1.0 / 8 && spreads.v[0].mean < 0.15);
 	assert_true(spreads.v[0].worst >= spreads.v[0].mean && spreads.v[0].worst < 0.17);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		JOIN_TEST(what_is_not_in_the_spread_is_said),
-		JOIN_TEST(flows_of_one_five_tuple_are_named),
-		JOIN_TEST(a_flow_label_makes_the_port),
-		JOIN_TEST(many_flows_spread_evenly),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

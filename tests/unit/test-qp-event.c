@@ -3,9 +3,7 @@
 
 #include "collect/rdma/rdma.h"
 
-#include <errno.h>
 #include <linux/types.h>
-#include <string.h>
 
 #include "bpf/qp.h"
 #include "fake-host.h"
@@ -69,7 +67,7 @@ static int decode(const void *data, size_t size, struct rd_qp_event *ev)
 	return rd_qp_event_decode(host.source, NULL, data, size, ev, &err);
 }
 
-static void a_transition_says_what_it_set(void **state)
+TEST(a_transition_says_what_it_set)
 {
 	struct rd_qp_rec rec = to_rtr();
 	_cleanup_(rd_qp_event_deinit) struct rd_qp_event ev;
@@ -84,7 +82,7 @@ static void a_transition_says_what_it_set(void **state)
 	assert_int_equal(ev.seen.timeout.known, RD_ABSENT);
 }
 
-static void a_path_within_a_subnet_has_no_gid(void **state)
+TEST(a_path_within_a_subnet_has_no_gid)
 {
 	struct rd_qp_rec rec = to_rtr();
 	_cleanup_(rd_qp_event_deinit) struct rd_qp_event ev;
@@ -98,7 +96,7 @@ static void a_path_within_a_subnet_has_no_gid(void **state)
 	assert_int_equal(ev.seen.flow_label.known, RD_ABSENT);
 }
 
-static void what_makes_no_sense_is_refused_or_unknown(void **state)
+TEST(what_makes_no_sense_is_refused_or_unknown)
 {
 	struct rd_qp_rec rec = to_rtr();
 	_cleanup_(rd_qp_event_deinit) struct rd_qp_event ev;
@@ -134,7 +132,7 @@ static void says(const struct rd_qp_event *ev, const char *words)
 	rd_section_destroy(section);
 }
 
-static void events_read_as_sentences(void **state)
+TEST(events_read_as_sentences)
 {
 	struct rd_qp_rec rec = to_rtr();
 	_cleanup_(rd_qp_event_deinit) struct rd_qp_event ev;
@@ -159,12 +157,5 @@ static void events_read_as_sentences(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(a_transition_says_what_it_set),
-		TEST(a_path_within_a_subnet_has_no_gid),
-		TEST(what_makes_no_sense_is_refused_or_unknown),
-		TEST(events_read_as_sentences),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return unit_run(setup, teardown);
 }

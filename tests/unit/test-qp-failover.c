@@ -3,8 +3,6 @@
 
 #include "analyse/qp/qp-failover.h"
 
-#include <string.h>
-
 /* A process with a queue pair on each of two NICs, sampled every second. */
 struct job {
 	struct host h;
@@ -96,7 +94,7 @@ static void exhaust(struct job *job)
 	job->h.verdict[0].cause = RD_QP_CAUSE_RETRIES;
 }
 
-static void a_path_dies_and_its_traffic_moves(void **state)
+TEST(a_path_dies_and_its_traffic_moves)
 {
 	const struct rd_failover_event *e;
 	struct job job;
@@ -130,7 +128,7 @@ static void a_path_dies_and_its_traffic_moves(void **state)
 }
 
 /* With 34 s of silence, an average that decays has forgotten what was lost. */
-static void what_was_lost_is_known_after_a_long_silence(void **state)
+TEST(what_was_lost_is_known_after_a_long_silence)
 {
 	struct job job;
 
@@ -147,7 +145,7 @@ static void what_was_lost_is_known_after_a_long_silence(void **state)
 	end(&job, "failover-moved");
 }
 
-static void traffic_may_move_without_a_failure(void **state)
+TEST(traffic_may_move_without_a_failure)
 {
 	struct job job;
 
@@ -164,7 +162,7 @@ static void traffic_may_move_without_a_failure(void **state)
 	end(&job, NULL);
 }
 
-static void retries_that_succeed_are_no_failure(void **state)
+TEST(retries_that_succeed_are_no_failure)
 {
 	struct job job;
 
@@ -187,7 +185,7 @@ static void retries_that_succeed_are_no_failure(void **state)
 }
 
 /* The program, too, may have a timer: it destroys what retries, or uses the other NIC meanwhile. */
-static void a_program_may_be_faster_than_the_timers(void **state)
+TEST(a_program_may_be_faster_than_the_timers)
 {
 	struct job job;
 
@@ -215,7 +213,7 @@ static void a_program_may_be_faster_than_the_timers(void **state)
 	end(&job, "failover-none");
 }
 
-static void a_nic_comes_back_and_its_traffic_stays(void **state)
+TEST(a_nic_comes_back_and_its_traffic_stays)
 {
 	struct job job;
 
@@ -245,7 +243,7 @@ static void a_nic_comes_back_and_its_traffic_stays(void **state)
 	end(&job, "failover-returned");
 }
 
-static void what_there_is_before_is_compared(void **state)
+TEST(what_there_is_before_is_compared)
 {
 	struct rd_failover_paths paths = { 0 };
 	struct rd_findings findings = { 0 };
@@ -292,7 +290,7 @@ static void what_there_is_before_is_compared(void **state)
 
 #define MANY 1030
 
-static void what_is_too_much_to_watch_is_counted(void **state)
+TEST(what_is_too_much_to_watch_is_counted)
 {
 	struct rd_res_dev dev = { .name = "mlx5_0" };
 	struct rd_proc proc = { 0 };
@@ -329,16 +327,4 @@ static void what_is_too_much_to_watch_is_counted(void **state)
 	res.n_qps = MANY;
 	rd_qp_views_deinit(&views);
 	free(res.qps);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_path_dies_and_its_traffic_moves),       TEST(what_was_lost_is_known_after_a_long_silence),
-		TEST(traffic_may_move_without_a_failure),      TEST(retries_that_succeed_are_no_failure),
-		TEST(a_program_may_be_faster_than_the_timers), TEST(a_nic_comes_back_and_its_traffic_stays),
-		TEST(what_there_is_before_is_compared),	       TEST(what_is_too_much_to_watch_is_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,10 +6,7 @@
 #include "collect/rdma/rdma.h"
 #include "source/live/live.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "fake-host.h"
@@ -62,61 +59,58 @@ static void end(struct scene *scene)
 	rd_res_deinit(&scene->res);
 }
 
-static void libraries_that_use_devx(void **state)
+#define SCENE_TEST(name) TEST_ON(name, struct scene, scene, { 0 }, end)
+
+SCENE_TEST(libraries_that_use_devx)
 {
 	const struct rd_finding *finding;
-	_cleanup_(end) struct scene scene;
 
-	begin(&scene, 1);
-	open_device(&scene, 0, 0);
-	scene.res.qps[scene.res.n_qps++] = (struct rd_qp){ .dev = 0, .proc = 0 };
-	scene.res.procs[0].devx_libs = strdup("libdoca_verbs.so");
-	finding = judge(&scene, 1);
+	begin(scene, 1);
+	open_device(scene, 0, 0);
+	scene->res.qps[scene->res.n_qps++] = (struct rd_qp){ .dev = 0, .proc = 0 };
+	scene->res.procs[0].devx_libs = strdup("libdoca_verbs.so");
+	finding = judge(scene, 1);
 	assert_string_equal(finding->subject, "process 4242 (python)");
 	assert_string_equal(
 		finding->observed,
 		"has mlx5_0 open, and libraries mapped that create queue pairs through DEVX: libdoca_verbs.so");
 }
 
-static void no_queue_pair_is_listed(void **state)
+SCENE_TEST(no_queue_pair_is_listed)
 {
-	_cleanup_(end) struct scene scene;
-
-	begin(&scene, 1);
-	open_device(&scene, 0, 0);
-	assert_string_equal(judge(&scene, 1)->observed, "has mlx5_0 open; the kernel lists no queue pair of it");
+	begin(scene, 1);
+	open_device(scene, 0, 0);
+	assert_string_equal(judge(scene, 1)->observed, "has mlx5_0 open; the kernel lists no queue pair of it");
 }
 
 /* It owns listed ones and no such library, or its device has none that are not listed. */
-static void nothing_speaks_for_it(void **state)
+SCENE_TEST(nothing_speaks_for_it)
 {
-	_cleanup_(end) struct scene scene;
 	bool may_hide[2];
 
-	begin(&scene, 2);
-	open_device(&scene, 0, 0);
-	scene.res.qps[scene.res.n_qps++] = (struct rd_qp){ .dev = 0, .proc = 0 };
-	scene.res.procs[0].devx_libs = strdup("");
-	open_device(&scene, 1, 1);
-	judge(&scene, 0);
-	rd_qp_procs_that_may_hide(&scene.res, may_hide);
+	begin(scene, 2);
+	open_device(scene, 0, 0);
+	scene->res.qps[scene->res.n_qps++] = (struct rd_qp){ .dev = 0, .proc = 0 };
+	scene->res.procs[0].devx_libs = strdup("");
+	open_device(scene, 1, 1);
+	judge(scene, 0);
+	rd_qp_procs_that_may_hide(&scene->res, may_hide);
 	assert_true(may_hide[0]);
 	assert_false(may_hide[1]);
 }
 
-static void many_processes(void **state)
+SCENE_TEST(many_processes)
 {
 	const struct rd_finding *findings;
-	_cleanup_(end) struct scene scene;
 
-	begin(&scene, 20);
+	begin(scene, 20);
 	for (int i = 0; i < 20; i++)
-		open_device(&scene, 0, i);
-	findings = judge(&scene, 17);
+		open_device(scene, 0, i);
+	findings = judge(scene, 17);
 	assert_string_equal(findings[16].subject, "4 more processes");
 }
 
-static void libraries_of_a_map(void **state)
+TEST(libraries_of_a_map)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 }, none = { 0 };
 
@@ -133,7 +127,7 @@ static void libraries_of_a_map(void **state)
 }
 
 /* Of this process, which maps a file of such a name. */
-static void libraries_of_a_process(void **state)
+TEST(libraries_of_a_process)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 	struct rd_proc proc = { .pid = (uint32_t)getpid() }, outsider = { .pid = UINT32_MAX };
@@ -156,15 +150,4 @@ static void libraries_of_a_process(void **state)
 	assert_null(outsider.devx_libs);
 	munmap(map, 4096);
 	free(proc.devx_libs);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(libraries_that_use_devx), cmocka_unit_test(no_queue_pair_is_listed),
-		cmocka_unit_test(nothing_speaks_for_it),   cmocka_unit_test(many_processes),
-		cmocka_unit_test(libraries_of_a_map),	   cmocka_unit_test(libraries_of_a_process),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,78 +25,68 @@ static size_t count_findings(const struct host *h, const char *id, const char *o
 	return n;
 }
 
-static void loss_is_not_ok(void **state)
+HOST_TEST(loss_is_not_ok)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 1000);
-	count(&h, RD_QPC_NAKS, 20);
-	count(&h, RD_QPC_RETRIES, 10);
-	judged(&h, 0, "slow", "3.0 % of packets retransmitted: 30 NAKs and ACK timeouts, 1000 packets sent by rxe0");
-	assert_int_equal(count_findings(&h, "qp-slow", "3.0 %"), 1);
-	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
-	count(&h, RD_QPC_NAKS, 190);
-	judged(&h, 0, "slow", "20 % of packets retransmitted");
+	busy(h, 1000);
+	count(h, RD_QPC_NAKS, 20);
+	count(h, RD_QPC_RETRIES, 10);
+	judged(h, 0, "slow", "3.0 % of packets retransmitted: 30 NAKs and ACK timeouts, 1000 packets sent by rxe0");
+	assert_int_equal(count_findings(h, "qp-slow", "3.0 %"), 1);
+	assert_int_equal(count_findings(h, "qps-retransmit", ""), 0);
+	count(h, RD_QPC_NAKS, 190);
+	judged(h, 0, "slow", "20 % of packets retransmitted");
 }
 
 /* The remote end sees it, too; and the end that only receives. */
-static void loss_is_seen_by_the_responder(void **state)
+HOST_TEST(loss_is_seen_by_the_responder)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 1000);
-	RD_SET(h.devs[0].driver_id, RD_DRIVER_RXE);
-	count(&h, RD_QPC_OUT_OF_ORDER, 8);
-	count(&h, RD_QPC_DUPLICATES, 2);
-	judged(&h, 0, "slow", "0.8 % of packets lost: 8 out of sequence");
-	RD_SET(h.qps[0].state, RD_QPS_RTR);
-	judged(&h, 0, "slow", "0.8 % of packets lost: 8 out of sequence");
+	busy(h, 1000);
+	RD_SET(h->devs[0].driver_id, RD_DRIVER_RXE);
+	count(h, RD_QPC_OUT_OF_ORDER, 8);
+	count(h, RD_QPC_DUPLICATES, 2);
+	judged(h, 0, "slow", "0.8 % of packets lost: 8 out of sequence");
+	RD_SET(h->qps[0].state, RD_QPS_RTR);
+	judged(h, 0, "slow", "0.8 % of packets lost: 8 out of sequence");
 }
 
 /* With adaptive routing, packets arrive out of sequence, and none is lost: no warning, but no "ok" either. */
-static void packets_that_are_reordered_are_not_lost(void **state)
+HOST_TEST(packets_that_are_reordered_are_not_lost)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 1000);
-	count(&h, RD_QPC_OUT_OF_ORDER, 300);
-	judged(&h, 0, "cannot-tell",
+	busy(h, 1000);
+	count(h, RD_QPC_OUT_OF_ORDER, 300);
+	judged(h, 0, "cannot-tell",
 	       "30 % of packets out of sequence: 300 lost on the way or reordered by adaptive routing");
-	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
+	assert_int_equal(count_findings(h, "qps-retransmit", ""), 0);
 	/* What else is counted is not hidden by it. */
-	count(&h, RD_QPC_DUPLICATES, 20);
-	judged(&h, 0, "slow", "2.0 % of packets received again");
+	count(h, RD_QPC_DUPLICATES, 20);
+	judged(h, 0, "slow", "2.0 % of packets received again");
 }
 
-static void several_queue_pairs_share_the_evidence(void **state)
+HOST_TEST(several_queue_pairs_share_the_evidence)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 1000);
-	add(&h, 18, RD_QPS_RTS, 10);
-	count(&h, RD_QPC_NAKS, 50);
-	judged(&h, 0, "cannot-tell", "device-wide");
-	is(h.v[1].verdict, "cannot-tell", "device-wide");
-	assert_int_equal(count_findings(&h, "qps-retransmit", "5.0 % of packets retransmitted"), 1);
+	busy(h, 1000);
+	add(h, 18, RD_QPS_RTS, 10);
+	count(h, RD_QPC_NAKS, 50);
+	judged(h, 0, "cannot-tell", "device-wide");
+	is(h->v[1].verdict, "cannot-tell", "device-wide");
+	assert_int_equal(count_findings(h, "qps-retransmit", "5.0 % of packets retransmitted"), 1);
 }
 
 /* An idle queue pair receives no NAKs; but its packets may be those that time out. */
-static void an_idle_one_beside_it(void **state)
+HOST_TEST(an_idle_one_beside_it)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 1000);
-	add(&h, 18, RD_QPS_RTS, 0);
-	count(&h, RD_QPC_NAKS, 50);
-	judged(&h, 0, "slow", "5.0 %");
-	count(&h, RD_QPC_NAKS, 0);
-	count(&h, RD_QPC_RETRIES, 50);
-	judged(&h, 0, "cannot-tell", "of this or another");
-	is(h.v[1].verdict, "cannot-tell", "retransmitted in that time");
+	busy(h, 1000);
+	add(h, 18, RD_QPS_RTS, 0);
+	count(h, RD_QPC_NAKS, 50);
+	judged(h, 0, "slow", "5.0 %");
+	count(h, RD_QPC_NAKS, 0);
+	count(h, RD_QPC_RETRIES, 50);
+	judged(h, 0, "cannot-tell", "of this or another");
+	is(h->v[1].verdict, "cannot-tell", "retransmitted in that time");
 }
 
 /* Healthy: a handful of losses of a busy host, by share and by chance. */
-static void few_losses_are_harmless(void **state)
+TEST(few_losses_are_harmless)
 {
 	static const struct {
 		uint64_t events, packets;
@@ -118,239 +108,216 @@ static void few_losses_are_harmless(void **state)
 }
 
 /* Broken: the first ACK timeout to a peer that is dead; what was sent before it is no progress. */
-static void nothing_is_acknowledged(void **state)
+HOST_TEST(nothing_is_acknowledged)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 10);
-	count(&h, RD_QPC_RETRIES, 1);
-	count(&h, RD_QPC_GOT, 0);
-	judged(&h, 0, "retrying", "received no packet in 1.0 s, no ACK either, and counted 1 ACK timeout (device-wide)");
-	assert_non_null(strstr(h.v[0].verdict->fix, "does the remote QP, and its process, still exist?"));
+	busy(h, 10);
+	count(h, RD_QPC_RETRIES, 1);
+	count(h, RD_QPC_GOT, 0);
+	judged(h, 0, "retrying", "received no packet in 1.0 s, no ACK either, and counted 1 ACK timeout (device-wide)");
+	assert_non_null(strstr(h->v[0].verdict->fix, "does the remote QP, and its process, still exist?"));
 	/* Which of two? */
-	add(&h, 18, RD_QPS_RTS, 0);
-	judged(&h, 0, "cannot-tell", "received no packet");
-	assert_string_not_equal(rd_qp_verdicts[h.v[1].verdict->kind].name, "ok");
+	add(h, 18, RD_QPS_RTS, 0);
+	judged(h, 0, "cannot-tell", "received no packet");
+	assert_string_not_equal(rd_qp_verdicts[h->v[1].verdict->kind].name, "ok");
 }
 
 /* Healthy: packets that were received may be its ACKs; none are due before the first timeout; UC has none; a device may not count. */
-static void something_may_be_acknowledged(void **state)
+HOST_TEST(something_may_be_acknowledged)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 10);
-	count(&h, RD_QPC_RETRIES, 1);
-	count(&h, RD_QPC_GOT, 1);
-	judged(&h, 0, "ok", "10 packets per second");
-	count(&h, RD_QPC_GOT, 0);
-	count(&h, RD_QPC_RETRIES, 0);
-	judged(&h, 0, "ok", "10 packets per second");
-	count(&h, RD_QPC_RETRIES, 1);
-	h.since[0].v[RD_QPC_GOT].known = RD_ABSENT;
-	judged(&h, 0, "ok", "10 packets per second");
-	count(&h, RD_QPC_GOT, 0);
-	RD_SET(h.qps[0].type, RD_QPT_UC);
-	judged(&h, 0, "ok", "10 packets per second");
+	busy(h, 10);
+	count(h, RD_QPC_RETRIES, 1);
+	count(h, RD_QPC_GOT, 1);
+	judged(h, 0, "ok", "10 packets per second");
+	count(h, RD_QPC_GOT, 0);
+	count(h, RD_QPC_RETRIES, 0);
+	judged(h, 0, "ok", "10 packets per second");
+	count(h, RD_QPC_RETRIES, 1);
+	h->since[0].v[RD_QPC_GOT].known = RD_ABSENT;
+	judged(h, 0, "ok", "10 packets per second");
+	count(h, RD_QPC_GOT, 0);
+	RD_SET(h->qps[0].type, RD_QPT_UC);
+	judged(h, 0, "ok", "10 packets per second");
 }
 
 /* Healthy: what another device lost; what was counted before a reset, or not at all. */
-static void losses_of_others_are_not_its_own(void **state)
+HOST_TEST(losses_of_others_are_not_its_own)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 1000);
-	RD_SET(h.since[1].v[RD_QPC_NAKS], 500);
-	RD_SET(h.since[1].v[RD_QPC_SENT], 1000);
-	judged(&h, 0, "ok", "packets per second");
-	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
+	busy(h, 1000);
+	RD_SET(h->since[1].v[RD_QPC_NAKS], 500);
+	RD_SET(h->since[1].v[RD_QPC_SENT], 1000);
+	judged(h, 0, "ok", "packets per second");
+	assert_int_equal(count_findings(h, "qps-retransmit", ""), 0);
 	for (int i = 0; i < RD_QPC_N; i++)
-		h.since[0].v[i].known = RD_ABSENT;
-	judged(&h, 0, "ok", "packets per second");
+		h->since[0].v[i].known = RD_ABSENT;
+	judged(h, 0, "ok", "packets per second");
 }
 
 /* A device that may have queue pairs which are not listed: its packets are unknown without a counter, and so is the share. */
-static void no_share_without_a_count_of_packets(void **state)
+HOST_TEST(no_share_without_a_count_of_packets)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 1000);
-	h.devs[0].name = (char *)"mlx5_0";
-	h.since[0].v[RD_QPC_SENT].known = RD_ABSENT;
-	count(&h, RD_QPC_NAKS, 50);
-	judged(&h, 0, "cannot-tell", "does not count packets");
-	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
+	busy(h, 1000);
+	h->devs[0].name = (char *)"mlx5_0";
+	h->since[0].v[RD_QPC_SENT].known = RD_ABSENT;
+	count(h, RD_QPC_NAKS, 50);
+	judged(h, 0, "cannot-tell", "does not count packets");
+	assert_int_equal(count_findings(h, "qps-retransmit", ""), 0);
 	/* Of soft-RoCE, all are listed. */
-	h.devs[0].name = (char *)"rxe0";
-	judged(&h, 0, "slow", "5.0 %");
+	h->devs[0].name = (char *)"rxe0";
+	judged(h, 0, "slow", "5.0 %");
 	/* The kernel counts more than it lists. */
-	RD_SET(h.devs[0].used[RD_RES_QP], 2);
-	h.devs[0].listed[RD_RES_QP] = 1;
-	judged(&h, 0, "cannot-tell", "of this or another");
+	RD_SET(h->devs[0].used[RD_RES_QP], 2);
+	h->devs[0].listed[RD_RES_QP] = 1;
+	judged(h, 0, "cannot-tell", "of this or another");
 }
 
-static void receivers_in_rtr(void **state)
+HOST_TEST(receivers_in_rtr)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 1000);
-	RD_SET(h.qps[0].state, RD_QPS_RTR);
-	age(&h, &h.qps[0], RD_AGE_AT_LEAST, 100, 0);
-	judged(&h, 0, "receiving", "1000 packets per second");
+	busy(h, 1000);
+	RD_SET(h->qps[0].state, RD_QPS_RTR);
+	age(h, &h->qps[0], RD_AGE_AT_LEAST, 100, 0);
+	judged(h, 0, "receiving", "1000 packets per second");
 	/* A single packet is one received. */
-	RD_SET(h.past[0].psn_per_second, 1);
-	judged(&h, 0, "receiving", "receives 1 packets");
+	RD_SET(h->past[0].psn_per_second, 1);
+	judged(h, 0, "receiving", "receives 1 packets");
 	/* Without packets, it may be a QP that only receives. */
-	RD_SET(h.past[0].psn_per_second, 0);
-	judged(&h, 0, "cannot-tell", "only receives");
+	RD_SET(h->past[0].psn_per_second, 0);
+	judged(h, 0, "cannot-tell", "only receives");
 	/* Its process moves queue pairs to RTS: not this one. */
-	h.qps[0].proc = 1;
-	add(&h, 18, RD_QPS_RTS, 0)->proc = 0;
-	judged(&h, 0, "cannot-tell", "only receives");
-	h.qps[1].proc = 1;
-	judged(&h, 0, "stuck", "where other queue pairs of its process are");
+	h->qps[0].proc = 1;
+	add(h, 18, RD_QPS_RTS, 0)->proc = 0;
+	judged(h, 0, "cannot-tell", "only receives");
+	h->qps[1].proc = 1;
+	judged(h, 0, "stuck", "where other queue pairs of its process are");
 	/* UC receivers stay there. */
-	RD_SET(h.qps[0].type, RD_QPT_UC);
-	judged(&h, 0, "cannot-tell", "only receives");
+	RD_SET(h->qps[0].type, RD_QPT_UC);
+	judged(h, 0, "cannot-tell", "only receives");
 }
 
-static void nothing_posted(void **state)
+HOST_TEST(nothing_posted)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 0);
-	RD_SET(h.qps[0].owner.pid, 235);
-	count(&h, RD_QPC_RNR_SENT, 40);
-	judged(&h, 0, "no-receives", "the program of this QP");
-	assert_non_null(strstr(h.v[0].verdict->fix, "gdb -p 235"));
+	busy(h, 0);
+	RD_SET(h->qps[0].owner.pid, 235);
+	count(h, RD_QPC_RNR_SENT, 40);
+	judged(h, 0, "no-receives", "the program of this QP");
+	assert_non_null(strstr(h->v[0].verdict->fix, "gdb -p 235"));
 	/* A UD queue pair of a program may be the one that has none. */
-	add(&h, 19, RD_QPS_RTS, 0)->type.v = RD_QPT_UD;
-	judged(&h, 0, "cannot-tell", "of this or of another");
-	h.qps[1].owner.kernel = (char *)"ib_core";
-	judged(&h, 0, "no-receives", "the program of this QP");
-	count(&h, RD_QPC_RNR_SENT, 0);
-	count(&h, RD_QPC_RNR, 40);
-	judged(&h, 0, "no-receives", "the remote QP is not ready");
+	add(h, 19, RD_QPS_RTS, 0)->type.v = RD_QPT_UD;
+	judged(h, 0, "cannot-tell", "of this or of another");
+	h->qps[1].owner.kernel = (char *)"ib_core";
+	judged(h, 0, "no-receives", "the program of this QP");
+	count(h, RD_QPC_RNR_SENT, 0);
+	count(h, RD_QPC_RNR, 40);
+	judged(h, 0, "no-receives", "the remote QP is not ready");
 }
 
 /* With packets, RNR NAKs are a receiver that is too slow. */
-static void receiver_too_slow(void **state)
+HOST_TEST(receiver_too_slow)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 1000);
-	count(&h, RD_QPC_RNR, 40);
-	judged(&h, 0, "slow", "4.0 % of packets refused: 40 RNR NAKs received");
-	count(&h, RD_QPC_RNR, 0);
-	count(&h, RD_QPC_RNR_SENT, 40);
-	judged(&h, 0, "slow", "40 RNR NAKs sent");
+	busy(h, 1000);
+	count(h, RD_QPC_RNR, 40);
+	judged(h, 0, "slow", "4.0 % of packets refused: 40 RNR NAKs received");
+	count(h, RD_QPC_RNR, 0);
+	count(h, RD_QPC_RNR_SENT, 40);
+	judged(h, 0, "slow", "40 RNR NAKs sent");
 }
 
 /* A receiver that is too slow, as soft-RoCE counts it: each RNR NAK makes a NAK for the packets behind the refused one, and what is
  * retransmitted then counts as a timeout. Nothing is lost. Broken: lost packets, beside a few RNR NAKs. */
-static void rnr_naks_are_no_loss(void **state)
+HOST_TEST(rnr_naks_are_no_loss)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 1000);
-	RD_SET(h.devs[0].driver_id, RD_DRIVER_RXE);
-	count(&h, RD_QPC_RNR, 40);
-	count(&h, RD_QPC_NAKS, 40);
-	count(&h, RD_QPC_RETRIES, 44);
-	judged(&h, 0, "slow", "4.0 % of packets refused: 40 RNR NAKs received");
-	assert_non_null(strstr(h.v[0].verdict->fix, "posts no receive work requests"));
-	count(&h, RD_QPC_NAKS, 240);
-	judged(&h, 0, "slow", "% of packets retransmitted: 204 NAKs and ACK timeouts");
-	assert_non_null(strstr(h.v[0].verdict->fix, "find where packets are lost"));
+	busy(h, 1000);
+	RD_SET(h->devs[0].driver_id, RD_DRIVER_RXE);
+	count(h, RD_QPC_RNR, 40);
+	count(h, RD_QPC_NAKS, 40);
+	count(h, RD_QPC_RETRIES, 44);
+	judged(h, 0, "slow", "4.0 % of packets refused: 40 RNR NAKs received");
+	assert_non_null(strstr(h->v[0].verdict->fix, "posts no receive work requests"));
+	count(h, RD_QPC_NAKS, 240);
+	judged(h, 0, "slow", "% of packets retransmitted: 204 NAKs and ACK timeouts");
+	assert_non_null(strstr(h->v[0].verdict->fix, "find where packets are lost"));
 	for (int i = 0; i < RD_QPC_SENT; i++)
-		count(&h, i, 0);
-	count(&h, RD_QPC_RNR_SENT, 40);
-	count(&h, RD_QPC_OUT_OF_ORDER, 40);
-	judged(&h, 0, "slow", "4.0 % of packets refused: 40 RNR NAKs sent");
-	count(&h, RD_QPC_OUT_OF_ORDER, 240);
-	judged(&h, 0, "slow", "20 % of packets lost: 200 out of sequence");
+		count(h, i, 0);
+	count(h, RD_QPC_RNR_SENT, 40);
+	count(h, RD_QPC_OUT_OF_ORDER, 40);
+	judged(h, 0, "slow", "4.0 % of packets refused: 40 RNR NAKs sent");
+	count(h, RD_QPC_OUT_OF_ORDER, 240);
+	judged(h, 0, "slow", "20 % of packets lost: 200 out of sequence");
 }
 
 /* A peer that died, beside a healthy queue pair: the only one without packets is named. */
-static void dead_peer_beside_a_busy_one(void **state)
+HOST_TEST(dead_peer_beside_a_busy_one)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 1000000);
-	add(&h, 18, RD_QPS_RTS, 0);
-	count(&h, RD_QPC_RETRIES, 15);
-	judged(&h, 0, "ok", "packets per second");
-	is(h.v[1].verdict, "retrying", "retransmitted 15 times");
-	assert_non_null(strstr(h.v[1].verdict->fix, "does the remote QP, and its process, still exist?"));
-	assert_int_equal(count_findings(&h, "qp-retrying", ""), 1);
-	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
+	busy(h, 1000000);
+	add(h, 18, RD_QPS_RTS, 0);
+	count(h, RD_QPC_RETRIES, 15);
+	judged(h, 0, "ok", "packets per second");
+	is(h->v[1].verdict, "retrying", "retransmitted 15 times");
+	assert_non_null(strstr(h->v[1].verdict->fix, "does the remote QP, and its process, still exist?"));
+	assert_int_equal(count_findings(h, "qp-retrying", ""), 1);
+	assert_int_equal(count_findings(h, "qps-retransmit", ""), 0);
 }
 
 /* Healthy: an idle queue pair, beside a busy one that the timeouts are of: its path loses packets, as NAKs show; a few timeouts are
  * harmless; ACKs that are lost; another one failed or ended. Nor can it have as many timeouts, or as few. */
-static void idle_beside_one_that_times_out(void **state)
+HOST_TEST(idle_beside_one_that_times_out)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 1000000);
-	add(&h, 18, RD_QPS_RTS, 0);
-	count(&h, RD_QPC_RETRIES, 15);
-	count(&h, RD_QPC_NAKS, 3);
-	judged(&h, 1, "cannot-tell", "retransmitted in that time");
-	h.since[0].v[RD_QPC_NAKS].known = RD_ABSENT;
-	judged(&h, 1, "cannot-tell", "retransmitted in that time");
-	count(&h, RD_QPC_NAKS, 0);
-	count(&h, RD_QPC_RETRIES, 3);
-	judged(&h, 1, "cannot-tell", "retransmitted in that time");
-	count(&h, RD_QPC_RETRIES, 15);
-	count(&h, RD_QPC_SENT, 2000);
-	judged(&h, 1, "cannot-tell", "retransmitted in that time");
-	count(&h, RD_QPC_SENT, 1000000);
-	h.views.gone = rd_alloc(3, sizeof(*h.views.gone));
-	h.views.gone[0] = 1;
-	judged(&h, 1, "cannot-tell", "retransmitted in that time");
-	h.views.gone[0] = 0;
-	h.past[1].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
+	busy(h, 1000000);
+	add(h, 18, RD_QPS_RTS, 0);
+	count(h, RD_QPC_RETRIES, 15);
+	count(h, RD_QPC_NAKS, 3);
+	judged(h, 1, "cannot-tell", "retransmitted in that time");
+	h->since[0].v[RD_QPC_NAKS].known = RD_ABSENT;
+	judged(h, 1, "cannot-tell", "retransmitted in that time");
+	count(h, RD_QPC_NAKS, 0);
+	count(h, RD_QPC_RETRIES, 3);
+	judged(h, 1, "cannot-tell", "retransmitted in that time");
+	count(h, RD_QPC_RETRIES, 15);
+	count(h, RD_QPC_SENT, 2000);
+	judged(h, 1, "cannot-tell", "retransmitted in that time");
+	count(h, RD_QPC_SENT, 1000000);
+	h->views.gone = rd_alloc(3, sizeof(*h->views.gone));
+	h->views.gone[0] = 1;
+	judged(h, 1, "cannot-tell", "retransmitted in that time");
+	h->views.gone[0] = 0;
+	h->past[1].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
 	for (uint8_t timeout = 0; timeout < 25; timeout++) {
-		RD_SET(h.past[1].seen->timeout, timeout);
-		judge(&h);
+		RD_SET(h->past[1].seen->timeout, timeout);
+		judge(h);
 		/* 67 ms: up to 15 in a second; 33 ms, or 17 ms, with a device that waits twice or four times as long. */
-		assert_string_equal(rd_qp_verdicts[h.v[1].verdict->kind].name,
+		assert_string_equal(rd_qp_verdicts[h->v[1].verdict->kind].name,
 				    timeout >= 12 && timeout <= 14 ? "retrying" : "cannot-tell");
 	}
 }
 
 /* Broken: the ACKs of the one without packets are lost, so that its peer sends the same again. Healthy: one late ACK; those of another
  * one, which has packets; UC has none. */
-static void only_duplicates_are_received(void **state)
+HOST_TEST(only_duplicates_are_received)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 0);
-	count(&h, RD_QPC_DUPLICATES, 12);
-	judged(&h, 0, "cannot-tell", "no new packet in 1.0 s; rxe0 received 12 duplicate requests");
-	assert_non_null(strstr(h.v[0].verdict->fix, "ACKs are lost"));
-	RD_SET(h.qps[0].type, RD_QPT_UC);
-	judged(&h, 0, "idle", "UC queue pairs do not retransmit");
-	RD_SET(h.qps[0].type, RD_QPT_RC);
-	count(&h, RD_QPC_DUPLICATES, 1);
-	judged(&h, 0, "idle", "did not retransmit");
-	count(&h, RD_QPC_DUPLICATES, 12);
-	add(&h, 18, RD_QPS_RTS, 100000);
-	judged(&h, 0, "idle", "did not retransmit");
+	busy(h, 0);
+	count(h, RD_QPC_DUPLICATES, 12);
+	judged(h, 0, "cannot-tell", "no new packet in 1.0 s; rxe0 received 12 duplicate requests");
+	assert_non_null(strstr(h->v[0].verdict->fix, "ACKs are lost"));
+	RD_SET(h->qps[0].type, RD_QPT_UC);
+	judged(h, 0, "idle", "UC queue pairs do not retransmit");
+	RD_SET(h->qps[0].type, RD_QPT_RC);
+	count(h, RD_QPC_DUPLICATES, 1);
+	judged(h, 0, "idle", "did not retransmit");
+	count(h, RD_QPC_DUPLICATES, 12);
+	add(h, 18, RD_QPS_RTS, 100000);
+	judged(h, 0, "idle", "did not retransmit");
 }
 
 /* Which one it is, is not known: the finding names all that it can be, those without packets first, and no single one. */
-static void one_of_several(void **state)
+HOST_TEST(one_of_several)
 {
 	struct rd_findings findings = { 0 };
-	_cleanup_(host_deinit) struct host h;
 
-	busy(&h, 1000000);
-	add(&h, 18, RD_QPS_RTS, 0);
-	add(&h, 19, RD_QPS_RTS, 0);
-	count(&h, RD_QPC_RETRIES, 15);
-	judged(&h, 1, "cannot-tell", "retransmitted in that time");
-	rd_qp_verdict_findings(&h.views, NULL, &findings);
+	busy(h, 1000000);
+	add(h, 18, RD_QPS_RTS, 0);
+	add(h, 19, RD_QPS_RTS, 0);
+	count(h, RD_QPC_RETRIES, 15);
+	judged(h, 1, "cannot-tell", "retransmitted in that time");
+	rd_qp_verdict_findings(&h->views, NULL, &findings);
 	assert_int_equal(findings.n, 1);
 	assert_string_equal(findings.v[0].subject, "rxe0, one of 2 queue pairs");
 	assert_non_null(strstr(findings.v[0].observed, "rxe0 retransmitted 15 times in 1.0 s"));
@@ -359,223 +326,178 @@ static void one_of_several(void **state)
 	rd_findings_deinit(&findings);
 	/* Also if one of them is selected, but not if none is. */
 	findings = (struct rd_findings){ 0 };
-	rd_qp_verdict_findings(&h.views, (bool[]){ false, true, false }, &findings);
+	rd_qp_verdict_findings(&h->views, (bool[]){ false, true, false }, &findings);
 	assert_int_equal(findings.n, 1);
 	assert_string_equal(findings.v[0].subject, "rxe0, one of 2 queue pairs");
 	rd_findings_deinit(&findings);
 	findings = (struct rd_findings){ 0 };
-	rd_qp_verdict_findings(&h.views, (bool[]){ true, false, false }, &findings);
+	rd_qp_verdict_findings(&h->views, (bool[]){ true, false, false }, &findings);
 	assert_int_equal(findings.n, 0);
 	/* Lost packets of those with packets: any of three. */
-	past_of(&h, &h.qps[2])->psn_per_second.v = 1000;
-	count(&h, RD_QPC_SENT, 2000);
-	judge(&h);
+	past_of(h, &h->qps[2])->psn_per_second.v = 1000;
+	count(h, RD_QPC_SENT, 2000);
+	judge(h);
 	findings = (struct rd_findings){ 0 };
-	rd_qp_verdict_findings(&h.views, NULL, &findings);
+	rd_qp_verdict_findings(&h->views, NULL, &findings);
 	assert_int_equal(findings.n, 1);
 	assert_string_equal(findings.v[0].subject, "rxe0, one of 3 queue pairs");
 	assert_non_null(strstr(findings.v[0].observed, "without packets: qpn 18; with packets: qpn 17, 19"));
 	assert_null(strstr(findings.v[0].fix, "--lqpn"));
 	rd_findings_deinit(&findings);
 	/* All are without packets; and receivers that are not ready. */
-	h.past[0].psn_per_second.v = h.past[2].psn_per_second.v = 0;
-	judge(&h);
-	assert_int_equal(count_findings(&h, "qps-retransmit", "without packets: qpn 17, 18, 19"), 1);
-	count(&h, RD_QPC_RNR, 30);
-	judge(&h);
-	assert_int_equal(count_findings(&h, "qps-retransmit", "rxe0 received 30 RNR NAKs"), 1);
+	h->past[0].psn_per_second.v = h->past[2].psn_per_second.v = 0;
+	judge(h);
+	assert_int_equal(count_findings(h, "qps-retransmit", "without packets: qpn 17, 18, 19"), 1);
+	count(h, RD_QPC_RNR, 30);
+	judge(h);
+	assert_int_equal(count_findings(h, "qps-retransmit", "rxe0 received 30 RNR NAKs"), 1);
 }
 
 /* Healthy: many are idle while others transfer, and lose a harmless few; or what is counted has its cause in one that is named. */
-static void none_of_several(void **state)
+HOST_TEST(none_of_several)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 1000000);
-	add(&h, 18, RD_QPS_RTS, 0);
-	add(&h, 19, RD_QPS_RTS, 0);
-	count(&h, RD_QPC_RETRIES, 3);
-	judge(&h);
-	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
-	count(&h, RD_QPC_RETRIES, 15);
-	count(&h, RD_QPC_NAKS, 80);
-	judge(&h);
-	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
-	h.past[0].psn_per_second.v = 0;
-	RD_SET(h.qps[0].state, RD_QPS_ERR);
-	h.past[0].fresh = true;
-	judge(&h);
-	assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
+	busy(h, 1000000);
+	add(h, 18, RD_QPS_RTS, 0);
+	add(h, 19, RD_QPS_RTS, 0);
+	count(h, RD_QPC_RETRIES, 3);
+	judge(h);
+	assert_int_equal(count_findings(h, "qps-retransmit", ""), 0);
+	count(h, RD_QPC_RETRIES, 15);
+	count(h, RD_QPC_NAKS, 80);
+	judge(h);
+	assert_int_equal(count_findings(h, "qps-retransmit", ""), 0);
+	h->past[0].psn_per_second.v = 0;
+	RD_SET(h->qps[0].state, RD_QPS_ERR);
+	h->past[0].fresh = true;
+	judge(h);
+	assert_int_equal(count_findings(h, "qps-retransmit", ""), 0);
 }
 
 /* Samples closer than the ACK timeout: between two of them nothing is retransmitted, and it is not idle all the same. The second time
  * without a packet is of the same request. Healthy: long ago; of another one; once, in an interval that has a packet. */
-static void between_two_retransmissions(void **state)
+HOST_TEST(between_two_retransmissions)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 0);
-	count(&h, RD_QPC_RETRIES, 1);
-	judged(&h, 0, "cannot-tell", "retransmitted once");
-	assert_int_equal(h.v[0].verdict->retried, 1);
-	h.past[0].retried = 1;
-	RD_SET(h.past[0].retried_seconds, 5);
-	judged(&h, 0, "retrying", "rxe0 retransmitted 2 times after the last packet, without progress");
-	assert_int_equal(h.v[0].verdict->retried, 2);
-	count(&h, RD_QPC_RETRIES, 0);
-	judged(&h, 0, "cannot-tell", "rxe0 retransmitted 1 time before, after the last packet");
-	assert_int_equal(h.v[0].verdict->retried, 0);
-	h.past[0].retried_seconds.v = 21;
-	judged(&h, 0, "idle", "did not retransmit");
-	count(&h, RD_QPC_RETRIES, 1);
-	judged(&h, 0, "cannot-tell", "retransmitted once");
-	h.past[0].psn_per_second.v = 1;
-	judge(&h);
-	assert_int_equal(h.v[0].verdict->retried, 0);
-	h.past[0].psn_per_second.v = 0;
-	h.past[0].retried_seconds.v = 5;
-	add(&h, 18, RD_QPS_RTS, 0);
-	judged(&h, 0, "cannot-tell", "for this or another");
-	is(h.v[1].verdict, "cannot-tell", "retransmitted once");
-	assert_int_equal(h.v[1].verdict->retried, 0);
+	busy(h, 0);
+	count(h, RD_QPC_RETRIES, 1);
+	judged(h, 0, "cannot-tell", "retransmitted once");
+	assert_int_equal(h->v[0].verdict->retried, 1);
+	h->past[0].retried = 1;
+	RD_SET(h->past[0].retried_seconds, 5);
+	judged(h, 0, "retrying", "rxe0 retransmitted 2 times after the last packet, without progress");
+	assert_int_equal(h->v[0].verdict->retried, 2);
+	count(h, RD_QPC_RETRIES, 0);
+	judged(h, 0, "cannot-tell", "rxe0 retransmitted 1 time before, after the last packet");
+	assert_int_equal(h->v[0].verdict->retried, 0);
+	h->past[0].retried_seconds.v = 21;
+	judged(h, 0, "idle", "did not retransmit");
+	count(h, RD_QPC_RETRIES, 1);
+	judged(h, 0, "cannot-tell", "retransmitted once");
+	h->past[0].psn_per_second.v = 1;
+	judge(h);
+	assert_int_equal(h->v[0].verdict->retried, 0);
+	h->past[0].psn_per_second.v = 0;
+	h->past[0].retried_seconds.v = 5;
+	add(h, 18, RD_QPS_RTS, 0);
+	judged(h, 0, "cannot-tell", "for this or another");
+	is(h->v[1].verdict, "cannot-tell", "retransmitted once");
+	assert_int_equal(h->v[1].verdict->retried, 0);
 }
 
 /* What was lost before is remembered until so many packets flow without loss that it is over: a slow job, whose path loses packets,
  * is not ok in one interval and slow in the next. Its peer, which sent nothing, saw none of it. */
-static void loss_is_over_only_once_packets_show_it(void **state)
+HOST_TEST(loss_is_over_only_once_packets_show_it)
 {
 	struct rd_qp_doubt doubts[2] = { 0 };
-	_cleanup_(host_deinit) struct host h;
 
-	busy(&h, 20);
-	h.judge.doubts = doubts;
-	judged(&h, 0, "ok", "20 packets per second");
-	h.judge.seconds = 2;
-	count(&h, RD_QPC_NAKS, 5);
-	judged(&h, 0, "slow",
-	       "25 % of packets retransmitted: 5 NAKs and ACK timeouts, 20 packets sent by rxe0 in 2.0 s");
-	h.judge.seconds = 1;
-	count(&h, RD_QPC_NAKS, 0);
-	count(&h, RD_QPC_SENT, 19);
-	judged(&h, 0, "cannot-tell",
+	busy(h, 20);
+	h->judge.doubts = doubts;
+	judged(h, 0, "ok", "20 packets per second");
+	h->judge.seconds = 2;
+	count(h, RD_QPC_NAKS, 5);
+	judged(h, 0, "slow", "25 % of packets retransmitted: 5 NAKs and ACK timeouts, 20 packets sent by rxe0 in 2.0 s");
+	h->judge.seconds = 1;
+	count(h, RD_QPC_NAKS, 0);
+	count(h, RD_QPC_SENT, 19);
+	judged(h, 0, "cannot-tell",
 	       "20 packets per second; too few to show that a loss is over: 25 % of packets retransmitted: 5 NAKs and ACK timeouts, "
 	       "20 packets sent by rxe0 in 2.0 s");
-	RD_SET(h.qps[0].state, RD_QPS_RTR);
-	count(&h, RD_QPC_SENT, 0);
-	judged(&h, 0, "receiving", "20 packets per second");
-	RD_SET(h.qps[0].state, RD_QPS_RTS);
-	count(&h, RD_QPC_SENT, 1);
-	judge(&h);
-	assert_string_equal(h.v[0].verdict->why, "20 packets per second");
+	RD_SET(h->qps[0].state, RD_QPS_RTR);
+	count(h, RD_QPC_SENT, 0);
+	judged(h, 0, "receiving", "20 packets per second");
+	RD_SET(h->qps[0].state, RD_QPS_RTS);
+	count(h, RD_QPC_SENT, 1);
+	judge(h);
+	assert_string_equal(h->v[0].verdict->why, "20 packets per second");
 	/* A few that nothing proves yet, likewise; and those of another device are not its own. */
-	count(&h, RD_QPC_NAKS, 2);
-	count(&h, RD_QPC_SENT, 200);
-	judged(&h, 0, "cannot-tell", "too few to judge");
-	count(&h, RD_QPC_NAKS, 0);
-	judged(&h, 0, "cannot-tell", "too few to show that a loss is over: 1.0 % of packets");
-	h.judge.doubts[1] = doubts[0];
+	count(h, RD_QPC_NAKS, 2);
+	count(h, RD_QPC_SENT, 200);
+	judged(h, 0, "cannot-tell", "too few to judge");
+	count(h, RD_QPC_NAKS, 0);
+	judged(h, 0, "cannot-tell", "too few to show that a loss is over: 1.0 % of packets");
+	h->judge.doubts[1] = doubts[0];
 	doubts[0] = (struct rd_qp_doubt){ 0 };
-	judged(&h, 0, "ok", "20 packets per second");
+	judged(h, 0, "ok", "20 packets per second");
 }
 
 /* Where packets are not counted, and the list is not complete, time tells that a loss is over. */
-static void loss_ends_where_packets_are_not_counted(void **state)
+HOST_TEST(loss_ends_where_packets_are_not_counted)
 {
 	struct rd_qp_doubt doubts[2] = { 0 };
-	_cleanup_(host_deinit) struct host h;
 
-	busy(&h, 20);
-	h.judge.doubts = doubts;
-	h.judge.seconds = 2;
-	h.since[0].v[RD_QPC_SENT].known = h.since[0].v[RD_QPC_GOT].known = RD_ABSENT;
-	count(&h, RD_QPC_NAKS, 5);
-	judged(&h, 0, "slow", "12 % of packets");
-	h.judge.seconds = 1;
-	count(&h, RD_QPC_NAKS, 0);
-	RD_SET(h.devs[0].used[RD_RES_QP], 2);
-	h.devs[0].listed[RD_RES_QP] = 1;
-	judged(&h, 0, "cannot-tell", "too few to show that a loss is over");
-	judged(&h, 0, "ok", "20 packets per second");
+	busy(h, 20);
+	h->judge.doubts = doubts;
+	h->judge.seconds = 2;
+	h->since[0].v[RD_QPC_SENT].known = h->since[0].v[RD_QPC_GOT].known = RD_ABSENT;
+	count(h, RD_QPC_NAKS, 5);
+	judged(h, 0, "slow", "12 % of packets");
+	h->judge.seconds = 1;
+	count(h, RD_QPC_NAKS, 0);
+	RD_SET(h->devs[0].used[RD_RES_QP], 2);
+	h->devs[0].listed[RD_RES_QP] = 1;
+	judged(h, 0, "cannot-tell", "too few to show that a loss is over");
+	judged(h, 0, "ok", "20 packets per second");
 }
 
 /* One that its program closed since the sample before can have lost the packets, too. */
-static void one_that_was_closed_may_be_meant(void **state)
+HOST_TEST(one_that_was_closed_may_be_meant)
 {
-	_cleanup_(host_deinit) struct host h;
 	struct rd_qp *closed;
 
-	busy(&h, 1000);
-	count(&h, RD_QPC_NAKS, 30);
-	judged(&h, 0, "slow", "3.0 %");
-	closed = put(&h, 18, RD_QPS_ERR);
-	past_of(&h, closed)->moved_by_call = past_of(&h, closed)->fresh = true;
-	judged(&h, 0, "cannot-tell", "of this or another");
-	past_of(&h, closed)->fresh = false;
-	judged(&h, 0, "slow", "3.0 %");
+	busy(h, 1000);
+	count(h, RD_QPC_NAKS, 30);
+	judged(h, 0, "slow", "3.0 %");
+	closed = put(h, 18, RD_QPS_ERR);
+	past_of(h, closed)->moved_by_call = past_of(h, closed)->fresh = true;
+	judged(h, 0, "cannot-tell", "of this or another");
+	past_of(h, closed)->fresh = false;
+	judged(h, 0, "slow", "3.0 %");
 }
 
 /* One in RTR sends nothing that could be retransmitted. */
-static void receivers_are_not_meant_by_what_requesters_lose(void **state)
+HOST_TEST(receivers_are_not_meant_by_what_requesters_lose)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 1000);
-	put(&h, 18, RD_QPS_RTS);
-	put(&h, 19, RD_QPS_RTR);
-	RD_SET(h.past[1].psn_per_second, 1000);
-	RD_SET(h.past[2].psn_per_second, 1000);
-	count(&h, RD_QPC_NAKS, 30);
-	count(&h, RD_QPC_OUT_OF_ORDER, 2); /* not enough to judge: 19 cannot tell */
-	count(&h, RD_QPC_GOT, 300);
-	judged(&h, 2, "cannot-tell", "too few to judge");
-	assert_int_equal(count_findings(&h, "qps-retransmit", "; with packets: qpn 17, 18"), 1);
-	assert_int_equal(count_findings(&h, "qps-retransmit", "19"), 0);
+	busy(h, 1000);
+	put(h, 18, RD_QPS_RTS);
+	put(h, 19, RD_QPS_RTR);
+	RD_SET(h->past[1].psn_per_second, 1000);
+	RD_SET(h->past[2].psn_per_second, 1000);
+	count(h, RD_QPC_NAKS, 30);
+	count(h, RD_QPC_OUT_OF_ORDER, 2); /* not enough to judge: 19 cannot tell */
+	count(h, RD_QPC_GOT, 300);
+	judged(h, 2, "cannot-tell", "too few to judge");
+	assert_int_equal(count_findings(h, "qps-retransmit", "; with packets: qpn 17, 18"), 1);
+	assert_int_equal(count_findings(h, "qps-retransmit", "19"), 0);
 }
 
 /* Healthy: a program that computes between transfers. Its rate is mentioned, and decides nothing. */
-static void a_rate_that_fell(void **state)
+HOST_TEST(a_rate_that_fell)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	busy(&h, 1000);
-	RD_SET(h.past[0].best_per_second, 3999);
-	judge(&h);
-	assert_string_equal(h.v[0].verdict->why, "1000 packets per second");
-	RD_SET(h.past[0].best_per_second, 50000);
-	judged(&h, 0, "ok", "1000 packets per second (50000 before)");
-	count(&h, RD_QPC_NAKS, 30);
-	judged(&h, 0, "slow", "1000 packets per second (50000 before)");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(loss_is_not_ok),
-		TEST(loss_is_seen_by_the_responder),
-		TEST(packets_that_are_reordered_are_not_lost),
-		TEST(several_queue_pairs_share_the_evidence),
-		TEST(an_idle_one_beside_it),
-		TEST(few_losses_are_harmless),
-		TEST(nothing_is_acknowledged),
-		TEST(something_may_be_acknowledged),
-		TEST(losses_of_others_are_not_its_own),
-		TEST(no_share_without_a_count_of_packets),
-		TEST(receivers_in_rtr),
-		TEST(nothing_posted),
-		TEST(receiver_too_slow),
-		TEST(rnr_naks_are_no_loss),
-		TEST(dead_peer_beside_a_busy_one),
-		TEST(idle_beside_one_that_times_out),
-		TEST(only_duplicates_are_received),
-		TEST(one_of_several),
-		TEST(none_of_several),
-		TEST(between_two_retransmissions),
-		TEST(loss_is_over_only_once_packets_show_it),
-		TEST(loss_ends_where_packets_are_not_counted),
-		TEST(one_that_was_closed_may_be_meant),
-		TEST(receivers_are_not_meant_by_what_requesters_lose),
-		TEST(a_rate_that_fell),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	busy(h, 1000);
+	RD_SET(h->past[0].best_per_second, 3999);
+	judge(h);
+	assert_string_equal(h->v[0].verdict->why, "1000 packets per second");
+	RD_SET(h->past[0].best_per_second, 50000);
+	judged(h, 0, "ok", "1000 packets per second (50000 before)");
+	count(h, RD_QPC_NAKS, 30);
+	judged(h, 0, "slow", "1000 packets per second (50000 before)");
 }

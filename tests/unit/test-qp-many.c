@@ -5,8 +5,6 @@
 
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -39,7 +37,7 @@ static struct rd_bytes list_many(void)
 	return ret;
 }
 
-static void a_long_reply_is_taken_whole_and_released(void **state)
+TEST(a_long_reply_is_taken_whole_and_released)
 {
 	_cleanup_(rd_res_deinit) struct rd_res res = { .devs = calloc(1, sizeof(*res.devs)), .n_devs = 1 };
 	_cleanup_bytes_ struct rd_bytes reply = list_many();
@@ -57,7 +55,7 @@ static void a_long_reply_is_taken_whole_and_released(void **state)
 }
 
 /* Only whole pages of what is not needed, and nothing before. */
-static void what_is_needed_is_not_released(void **state)
+TEST(what_is_needed_is_not_released)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 6 * page;
 	_cleanup_free_ uint8_t *text = malloc(size);
@@ -74,7 +72,7 @@ static void what_is_needed_is_not_released(void **state)
 	}
 }
 
-static void queue_pairs_share_what_is_equal(void **state)
+TEST(queue_pairs_share_what_is_equal)
 {
 	struct rd_qp_verdict verdicts[2] = { { .kind = RD_QPV_OK }, { .kind = RD_QPV_IDLE } };
 	_cleanup_(rd_res_deinit) struct rd_res res = { .qps = calloc(MANY, sizeof(*res.qps)), .n_qps = MANY };
@@ -102,15 +100,4 @@ static void queue_pairs_share_what_is_equal(void **state)
 		assert_int_equal(views.v[i].past->age_seconds.known, i % 1000 == 500 ? RD_OK : RD_ABSENT);
 		assert_int_equal(views.v[i].link->cm_id, -1);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_long_reply_is_taken_whole_and_released),
-		TEST(what_is_needed_is_not_released),
-		TEST(queue_pairs_share_what_is_equal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

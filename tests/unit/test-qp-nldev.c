@@ -4,10 +4,8 @@
 #include "tests/source-parts.h"
 #include "unit.h"
 
-#include <errno.h>
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
-#include <string.h>
 
 #include "analyse/qp/qp.h"
 #include "base/buf.h"
@@ -230,7 +228,7 @@ static void finds(struct kernel *kernel, struct rd_res *res, const char *id, con
 	assert_non_null(strstr(findings.v[0].observed, words));
 }
 
-static void all_queue_pairs_are_listed(void **state)
+TEST(all_queue_pairs_are_listed)
 {
 	struct kernel kernel = kernel_of(10);
 	_cleanup_(rd_res_deinit) struct rd_res res;
@@ -249,7 +247,7 @@ static void all_queue_pairs_are_listed(void **state)
 }
 
 /* The second of three messages has one that cannot be queried: it and the third are missing from the dump. */
-static void one_that_cannot_be_queried_hides_no_other(void **state)
+TEST(one_that_cannot_be_queried_hides_no_other)
 {
 	struct kernel kernel = kernel_of(10);
 	_cleanup_(rd_res_deinit) struct rd_res res;
@@ -267,7 +265,7 @@ static void one_that_cannot_be_queried_hides_no_other(void **state)
 	assert_true(kernel.asked_by_number < 64);
 }
 
-static void even_where_the_first_message_fails(void **state)
+TEST(even_where_the_first_message_fails)
 {
 	struct kernel kernel = kernel_of(3);
 	_cleanup_(rd_res_deinit) struct rd_res res;
@@ -279,7 +277,7 @@ static void even_where_the_first_message_fails(void **state)
 }
 
 /* The kernel shows by number what is at a port: of the others it is known that they are there. */
-static void those_at_no_port_are_listed_without_a_state(void **state)
+TEST(those_at_no_port_are_listed_without_a_state)
 {
 	struct kernel kernel = kernel_of(10);
 	struct rd_res res;
@@ -299,7 +297,7 @@ static void those_at_no_port_are_listed_without_a_state(void **state)
 }
 
 /* A kernel that refuses to be asked by number has said nothing about any of them. */
-static void no_queue_pair_is_made_up(void **state)
+TEST(no_queue_pair_is_made_up)
 {
 	struct kernel kernel = kernel_of(10);
 	_cleanup_(rd_res_deinit) struct rd_res res;
@@ -310,7 +308,7 @@ static void no_queue_pair_is_made_up(void **state)
 	assert_int_equal(res.n_qps, 4);
 }
 
-static void what_other_namespaces_have_is_said(void **state)
+TEST(what_other_namespaces_have_is_said)
 {
 	struct kernel kernel = kernel_of(2);
 	_cleanup_(rd_res_deinit) struct rd_res res;
@@ -320,7 +318,7 @@ static void what_other_namespaces_have_is_said(void **state)
 }
 
 /* On a busy host some always end between the count and the list. */
-static void what_has_just_gone_is_not_missing(void **state)
+TEST(what_has_just_gone_is_not_missing)
 {
 	struct kernel kernel = kernel_of(2);
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
@@ -333,7 +331,7 @@ static void what_has_just_gone_is_not_missing(void **state)
 	assert_int_equal(findings.n, 0);
 }
 
-static void a_damaged_answer_is_said(void **state)
+TEST(a_damaged_answer_is_said)
 {
 	struct kernel kernel = kernel_of(4);
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
@@ -347,7 +345,7 @@ static void a_damaged_answer_is_said(void **state)
 	assert_int_equal(findings.n, 1);
 }
 
-static void a_device_that_is_not_there_is_an_error(void **state)
+TEST(a_device_that_is_not_there_is_an_error)
 {
 	struct kernel kernel = kernel_of(1);
 	_cleanup_(rd_res_deinit) struct rd_res res = { 0 };
@@ -356,21 +354,4 @@ static void a_device_that_is_not_there_is_an_error(void **state)
 	kernel.src.ops = &kernel.ops.ops;
 	assert_int_equal(rd_collect_res(&kernel.src, RD_WANT_QPS, "rdma1", &res, NULL, &err), -ENODEV);
 	assert_string_equal(err.object, "rdma1");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(all_queue_pairs_are_listed),
-		TEST(one_that_cannot_be_queried_hides_no_other),
-		TEST(even_where_the_first_message_fails),
-		TEST(those_at_no_port_are_listed_without_a_state),
-		TEST(no_queue_pair_is_made_up),
-		TEST(what_other_namespaces_have_is_said),
-		TEST(what_has_just_gone_is_not_missing),
-		TEST(a_damaged_answer_is_said),
-		TEST(a_device_that_is_not_there_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

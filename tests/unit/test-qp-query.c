@@ -7,7 +7,6 @@
 #include "source/redact/redact.h"
 
 #include <linux/types.h>
-#include <string.h>
 
 #include "bpf/qp.h"
 
@@ -93,7 +92,7 @@ static void end(struct scene *scene)
 }
 
 /* What each driver is known to write: "p" peer, "m" path MTU, "t" timeout, "r" retry counts, "n" min_rnr_timer, "a" alternate path. */
-static void each_driver(void **state)
+TEST(each_driver)
 {
 	static const struct {
 		enum rd_driver driver;
@@ -142,7 +141,7 @@ static void each_driver(void **state)
 	}
 }
 
-static void values_are_those_of_the_query(void **state)
+TEST(values_are_those_of_the_query)
 {
 	const struct rd_qp_context *context;
 	struct scene scene;
@@ -175,7 +174,7 @@ static void values_are_those_of_the_query(void **state)
 }
 
 /* Every value that the list has as well must be the same: else it is another query, or another queue pair. */
-static void what_contradicts_the_list_is_not_used(void **state)
+TEST(what_contradicts_the_list_is_not_used)
 {
 	static const enum rd_qp_attr_field fields[] = { RD_QPA_STATE, RD_QPA_DEST_QPN, RD_QPA_SQ_PSN, RD_QPA_RQ_PSN };
 	struct scene scene;
@@ -200,7 +199,7 @@ static void what_contradicts_the_list_is_not_used(void **state)
 }
 
 /* What the driver does not write holds another queue pair, or anything. */
-static void poison(void **state)
+TEST(poison)
 {
 	const struct rd_qp_context *context;
 	struct scene scene;
@@ -233,7 +232,7 @@ static void poison(void **state)
 	end(&scene);
 }
 
-static void another_version_is_an_error(void **state)
+TEST(another_version_is_an_error)
 {
 	_cleanup_(end) struct scene scene;
 
@@ -243,7 +242,7 @@ static void another_version_is_an_error(void **state)
 	assert_int_equal(scene.errors.n, 1);
 }
 
-static void both_gids_are_redacted(void **state)
+TEST(both_gids_are_redacted)
 {
 	_cleanup_(rd_redact_deinit) struct rd_redact redact = { .key = { { 1, 2 } } };
 	_cleanup_buf_ struct rd_buf out = { 0 }, maps = { 0 };
@@ -258,18 +257,4 @@ static void both_gids_are_redacted(void **state)
 	assert_int_equal(out.len, maps.len);
 	assert_null(memmem(out.data, out.len, peer, sizeof(peer)));
 	assert_null(memmem(out.data, out.len, other, sizeof(other)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_driver),
-		cmocka_unit_test(values_are_those_of_the_query),
-		cmocka_unit_test(what_contradicts_the_list_is_not_used),
-		cmocka_unit_test(poison),
-		cmocka_unit_test(another_version_is_an_error),
-		cmocka_unit_test(both_gids_are_redacted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

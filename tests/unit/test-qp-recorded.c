@@ -6,9 +6,7 @@
 #include "collect/rdma/rdma.h"
 #include "source/redact/redact.h"
 
-#include <errno.h>
 #include <linux/types.h>
-#include <string.h>
 
 #include "bpf/qp.h"
 
@@ -121,19 +119,20 @@ static const struct rd_qp_past *look(struct scene *scene)
 	return scene->views.v[0].past;
 }
 
-static void peer_timers_and_age_are_known(void **state)
+#define SCENE_TEST(name) TEST_ON(name, struct scene, scene, { 0 }, end)
+
+SCENE_TEST(peer_timers_and_age_are_known)
 {
 	struct rd_qp_value value = connected(17, 18);
 	const struct rd_qp_past *past;
-	_cleanup_(end) struct scene scene;
 
-	begin(&scene);
+	begin(scene);
 	value.err = -ETIMEDOUT;
-	add_map(&scene, RD_QP_MAP_VERSION, &value, 1);
-	past = look(&scene);
+	add_map(scene, RD_QP_MAP_VERSION, &value, 1);
+	past = look(scene);
 	assert_non_null(past->seen);
-	assert_memory_equal(rd_qp_peer_gid(&scene.views.v[0]), peer, 16);
-	assert_int_equal(rd_qp_peer_source(&scene.res, &scene.views.v[0]), RD_PEER_RECORDER);
+	assert_memory_equal(rd_qp_peer_gid(&scene->views.v[0]), peer, 16);
+	assert_int_equal(rd_qp_peer_source(&scene->res, &scene->views.v[0]), RD_PEER_RECORDER);
 	assert_int_equal(past->seen->timeout.v, 14);
 	assert_int_equal(past->seen->retry_cnt.v, 7);
 	assert_int_equal(past->seen->rnr_retry.known, RD_ABSENT);
@@ -142,13 +141,13 @@ static void peer_timers_and_age_are_known(void **state)
 	assert_float_equal(past->age_seconds.v, 150, 1e-6);
 	assert_true(past->moved_by_call);
 	assert_int_equal(past->last_err, -ETIMEDOUT);
-	assert_null(scene.views.v[1].past->seen);
-	assert_int_equal(scene.views.v[1].past->age_kind, RD_AGE_UNKNOWN);
-	assert_int_equal(scene.errors.n, 0);
+	assert_null(scene->views.v[1].past->seen);
+	assert_int_equal(scene->views.v[1].past->age_kind, RD_AGE_UNKNOWN);
+	assert_int_equal(scene->errors.n, 0);
 }
 
 /* An entry of an earlier queue pair with this number, or one whose calls were not all recorded. */
-static void what_contradicts_the_list_is_not_used(void **state)
+TEST(what_contradicts_the_list_is_not_used)
 {
 	static const struct {
 		uint32_t pid, type, rqpn, qp_state;
@@ -175,19 +174,18 @@ static void what_contradicts_the_list_is_not_used(void **state)
 }
 
 /* The kernel names a thread, the recorder the process. */
-static void created_by_a_thread(void **state)
+SCENE_TEST(created_by_a_thread)
 {
 	struct rd_qp_value value = connected(17, 18);
-	_cleanup_(end) struct scene scene;
 
-	begin(&scene);
-	scene.res.qps[0].owner.pid.v = 815;
-	add_map(&scene, RD_QP_MAP_VERSION, &value, 1);
-	assert_true(look(&scene)->seen->has_dgid);
+	begin(scene);
+	scene->res.qps[0].owner.pid.v = 815;
+	add_map(scene, RD_QP_MAP_VERSION, &value, 1);
+	assert_true(look(scene)->seen->has_dgid);
 }
 
 /* A device moves queue pairs to ERR without a call: the peer remains known, the age only by an event. */
-static void failed_without_a_call(void **state)
+TEST(failed_without_a_call)
 {
 	struct rd_qp_value value = connected(17, 18);
 	const struct rd_qp_past *past;
@@ -215,34 +213,32 @@ static void failed_without_a_call(void **state)
 }
 
 /* The state was set by a call, but it may have been in it before. */
-static void entered_before_the_recorder(void **state)
+SCENE_TEST(entered_before_the_recorder)
 {
 	struct rd_qp_value value = connected(17, 18);
-	_cleanup_(end) struct scene scene;
 
-	begin(&scene);
+	begin(scene);
 	value.known &= ~RD_QP_ENTERED;
-	add_map(&scene, RD_QP_MAP_VERSION, &value, 1);
-	assert_int_equal(look(&scene)->age_kind, RD_AGE_UNKNOWN);
-	assert_non_null(scene.views.v[0].past->seen);
+	add_map(scene, RD_QP_MAP_VERSION, &value, 1);
+	assert_int_equal(look(scene)->age_kind, RD_AGE_UNKNOWN);
+	assert_non_null(scene->views.v[0].past->seen);
 }
 
 /* The recorder that saw more knows the peer; the other one began later. */
-static void of_two_recorders_the_one_that_knows_more(void **state)
+SCENE_TEST(of_two_recorders_the_one_that_knows_more)
 {
 	struct rd_qp_value early = connected(17, 18), late = connected(17, 18);
-	_cleanup_(end) struct scene scene;
 
-	begin(&scene);
+	begin(scene);
 	late.known &= ~(RD_QP_HAS_DGID | 1ull << RD_QPA_TIMEOUT);
 	late.updated++;
-	add_map(&scene, RD_QP_MAP_VERSION, &late, 1);
-	add_map(&scene, RD_QP_MAP_VERSION, &early, 1);
-	assert_true(look(&scene)->seen->has_dgid);
+	add_map(scene, RD_QP_MAP_VERSION, &late, 1);
+	add_map(scene, RD_QP_MAP_VERSION, &early, 1);
+	assert_true(look(scene)->seen->has_dgid);
 }
 
 /* Its programs are switched off, or it has another layout. */
-static void a_recorder_that_ends_or_is_another_is_not_used(void **state)
+TEST(a_recorder_that_ends_or_is_another_is_not_used)
 {
 	struct rd_qp_value value = connected(17, 18);
 	struct rd_source_map other = { .key_size = 4, .value_size = 8, .entries = 0 };
@@ -269,7 +265,7 @@ static void a_recorder_that_ends_or_is_another_is_not_used(void **state)
 	end(&scene);
 }
 
-static void hostile_bytes(void **state)
+TEST(hostile_bytes)
 {
 	struct rd_qp_value values[] = { connected(17, 18), connected(0x1000011, 18), connected(19, 20) };
 	struct scene scene;
@@ -300,37 +296,19 @@ static void hostile_bytes(void **state)
 	end(&scene);
 }
 
-static void peers_are_redacted(void **state)
+SCENE_TEST(peers_are_redacted)
 {
 	_cleanup_(rd_redact_deinit) struct rd_redact redact = { .key = { { 1, 2 } } };
 	struct rd_qp_value value = connected(17, 18);
 	struct rd_buf out = { 0 };
-	_cleanup_(end) struct scene scene;
 
-	begin(&scene);
-	add_map(&scene, RD_QP_MAP_VERSION, &value, 1);
-	rd_redact_qps(&redact, (uint8_t *)scene.maps.data, scene.maps.len, false, &out);
-	assert_int_equal(out.len, scene.maps.len);
+	begin(scene);
+	add_map(scene, RD_QP_MAP_VERSION, &value, 1);
+	rd_redact_qps(&redact, (uint8_t *)scene->maps.data, scene->maps.len, false, &out);
+	assert_int_equal(out.len, scene->maps.len);
 	assert_null(memmem(out.data, out.len, peer, sizeof(peer)));
-	rd_buf_deinit(&scene.maps);
-	scene.maps = out;
-	assert_true(look(&scene)->seen->has_dgid);
-	assert_int_equal(scene.views.v[0].past->seen->timeout.v, 14);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(peer_timers_and_age_are_known),
-		cmocka_unit_test(what_contradicts_the_list_is_not_used),
-		cmocka_unit_test(created_by_a_thread),
-		cmocka_unit_test(failed_without_a_call),
-		cmocka_unit_test(entered_before_the_recorder),
-		cmocka_unit_test(of_two_recorders_the_one_that_knows_more),
-		cmocka_unit_test(a_recorder_that_ends_or_is_another_is_not_used),
-		cmocka_unit_test(hostile_bytes),
-		cmocka_unit_test(peers_are_redacted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	rd_buf_deinit(&scene->maps);
+	scene->maps = out;
+	assert_true(look(scene)->seen->has_dgid);
+	assert_int_equal(scene->views.v[0].past->seen->timeout.v, 14);
 }

@@ -23,97 +23,90 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-static void its_process_is_stopped(void **state)
+HOST_TEST(its_process_is_stopped)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	idle_of_process(&h);
-	RD_SET(h.procs[0].state, 'T');
-	judged(&h, 0, "idle", "did not retransmit; its process 235 (python3) is stopped");
-	assert_true(begins(h.v[0].verdict->fix, "kill -CONT 235\n# process 235 (python3) is stopped\n"));
-	assert_non_null(strstr(h.v[0].verdict->fix, "gdb -p 235"));
+	idle_of_process(h);
+	RD_SET(h->procs[0].state, 'T');
+	judged(h, 0, "idle", "did not retransmit; its process 235 (python3) is stopped");
+	assert_true(begins(h->v[0].verdict->fix, "kill -CONT 235\n# process 235 (python3) is stopped\n"));
+	assert_non_null(strstr(h->v[0].verdict->fix, "gdb -p 235"));
 	/* One sample is enough. */
-	h.past[0].psn_per_second.known = RD_ABSENT;
-	judged(&h, 0, "cannot-tell", "its process 235 (python3) is stopped");
+	h->past[0].psn_per_second.known = RD_ABSENT;
+	judged(h, 0, "cannot-tell", "its process 235 (python3) is stopped");
 	/* The name could be a command. */
-	h.procs[0].comm = (char *)"a): reboot #";
-	judge(&h);
-	assert_true(begins(h.v[0].verdict->fix, "kill -CONT 235\n# process 235 is stopped\n"));
+	h->procs[0].comm = (char *)"a): reboot #";
+	judge(h);
+	assert_true(begins(h->v[0].verdict->fix, "kill -CONT 235\n# process 235 is stopped\n"));
 }
 
 /* kill -CONT does not continue a process that its tracer stopped. */
-static void its_debugger_stopped_it(void **state)
+HOST_TEST(its_debugger_stopped_it)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	idle_of_process(&h);
-	RD_SET(h.procs[0].state, 't');
-	RD_SET(h.procs[0].tracer, 900);
-	judged(&h, 0, "idle", "its process 235 (python3) is stopped by its tracer, process 900");
-	assert_true(begins(h.v[0].verdict->fix,
+	idle_of_process(h);
+	RD_SET(h->procs[0].state, 't');
+	RD_SET(h->procs[0].tracer, 900);
+	judged(h, 0, "idle", "its process 235 (python3) is stopped by its tracer, process 900");
+	assert_true(begins(h->v[0].verdict->fix,
 			   "ps -p 900\n# process 235 (python3) is stopped by its tracer, process 900: detach it\n"));
-	h.procs[0].tracer.v = 0;
-	judge(&h);
-	assert_null(strstr(h.v[0].verdict->fix, "kill -CONT"));
-	assert_non_null(strstr(h.v[0].verdict->fix, "grep TracerPid /proc/235/status"));
+	h->procs[0].tracer.v = 0;
+	judge(h);
+	assert_null(strstr(h->v[0].verdict->fix, "kill -CONT"));
+	assert_non_null(strstr(h->v[0].verdict->fix, "grep TracerPid /proc/235/status"));
 }
 
 /* Of its remote QP, on this host. */
-static void the_process_of_its_peer_is_stopped(void **state)
+HOST_TEST(the_process_of_its_peer_is_stopped)
 {
 	static const uint8_t gid[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = 2 };
 	struct rd_qp_gid table = { .dev = 1, .port = 1, .here = true };
 	struct rd_qp_ports ports = { .gids = &table, .n_gids = 1 };
-	_cleanup_(host_deinit) struct host h;
 
-	idle_of_process(&h);
+	idle_of_process(h);
 	memcpy(table.raw, gid, 16);
-	put(&h, 18, RD_QPS_RTS)->dev = 1;
-	h.qps[1].proc = 1;
-	RD_SET(h.qps[1].rqpn, 17);
-	RD_SET(h.past[1].psn_per_second, 0);
-	h.past[0].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
-	h.past[0].seen->has_dgid = true;
-	memcpy(h.past[0].seen->dgid, gid, 16);
-	h.judge.ports = &ports;
-	RD_SET(h.procs[1].state, 'T');
-	judged(&h, 0, "idle", "of its remote QP, process 236 (ib write) is stopped");
-	assert_true(begins(h.v[0].verdict->fix, "kill -CONT 236\n# process 236 (ib write) is stopped\n"));
+	put(h, 18, RD_QPS_RTS)->dev = 1;
+	h->qps[1].proc = 1;
+	RD_SET(h->qps[1].rqpn, 17);
+	RD_SET(h->past[1].psn_per_second, 0);
+	h->past[0].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
+	h->past[0].seen->has_dgid = true;
+	memcpy(h->past[0].seen->dgid, gid, 16);
+	h->judge.ports = &ports;
+	RD_SET(h->procs[1].state, 'T');
+	judged(h, 0, "idle", "of its remote QP, process 236 (ib write) is stopped");
+	assert_true(begins(h->v[0].verdict->fix, "kill -CONT 236\n# process 236 (ib write) is stopped\n"));
 	/* Elsewhere it may be another process: the address is not one of this host alone. */
 	table.here = false;
-	judge(&h);
-	assert_null(strstr(h.v[0].verdict->why, "236"));
+	judge(h);
+	assert_null(strstr(h->v[0].verdict->why, "236"));
 }
 
 /* The signal to continue does nothing in a frozen control group, and a debugger waits without end. */
-static void its_control_group_is_frozen(void **state)
+HOST_TEST(its_control_group_is_frozen)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	idle_of_process(&h);
-	RD_SET(h.procs[0].frozen, true);
+	idle_of_process(h);
+	RD_SET(h->procs[0].frozen, true);
 	for (const char *c = "SDT"; *c; c++) {
-		RD_SET(h.procs[0].state, *c);
-		judged(&h, 0, "idle", "did not retransmit; its process 235 (python3) is frozen");
-		assert_true(begins(h.v[0].verdict->fix,
+		RD_SET(h->procs[0].state, *c);
+		judged(h, 0, "idle", "did not retransmit; its process 235 (python3) is frozen");
+		assert_true(begins(h->v[0].verdict->fix,
 				   "cat /proc/235/cgroup\n# process 235 (python3) is in a frozen control group"));
-		assert_null(strstr(h.v[0].verdict->fix, "gdb"));
-		assert_null(strstr(h.v[0].verdict->fix, "kill"));
-		assert_non_null(strstr(h.v[0].verdict->fix, "rdmadiag qp-state"));
+		assert_null(strstr(h->v[0].verdict->fix, "gdb"));
+		assert_null(strstr(h->v[0].verdict->fix, "kill"));
+		assert_non_null(strstr(h->v[0].verdict->fix, "rdmadiag qp-state"));
 	}
 	/* Healthy: thawed, or not known. */
-	RD_SET(h.procs[0].state, 'S');
-	h.procs[0].frozen.v = false;
-	judge(&h);
-	assert_null(strstr(h.v[0].verdict->why, "frozen"));
-	h.procs[0].frozen.v = true;
-	h.procs[0].frozen.known = RD_ABSENT;
-	judge(&h);
-	assert_null(strstr(h.v[0].verdict->why, "frozen"));
-	assert_non_null(strstr(h.v[0].verdict->fix, "gdb -p 235"));
+	RD_SET(h->procs[0].state, 'S');
+	h->procs[0].frozen.v = false;
+	judge(h);
+	assert_null(strstr(h->v[0].verdict->why, "frozen"));
+	h->procs[0].frozen.v = true;
+	h->procs[0].frozen.known = RD_ABSENT;
+	judge(h);
+	assert_null(strstr(h->v[0].verdict->why, "frozen"));
+	assert_non_null(strstr(h->v[0].verdict->fix, "gdb -p 235"));
 }
 
-static void frozen_groups_are_read(void **state)
+TEST(frozen_groups_are_read)
 {
 	struct rd_proc procs[] = { { .cgroup = (char *)"/a" },
 				   { .cgroup = (char *)"/b" },
@@ -135,7 +128,7 @@ static void frozen_groups_are_read(void **state)
 	}
 }
 
-static void start_is_read(void **state)
+TEST(start_is_read)
 {
 	struct rd_proc procs[] = { { .pid = 235 }, { .pid = 236 }, { .pid = 237 } };
 	struct rd_qp qps[] = { { .proc = -1 }, { .proc = 0 }, { .proc = 1 }, { .proc = 2 } };
@@ -164,51 +157,48 @@ static void start_is_read(void **state)
 }
 
 /* Healthy: whatever else the state is; packets flow all the same, as the device writes for it; and what failed, failed before. */
-static void processes_that_do_not_matter(void **state)
+HOST_TEST(processes_that_do_not_matter)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	idle_of_process(&h);
+	idle_of_process(h);
 	for (const char *c = "RSDIZX"; *c; c++) {
-		RD_SET(h.procs[0].state, *c);
-		judge(&h);
-		assert_null(strstr(h.v[0].verdict->why, "stopped"));
+		RD_SET(h->procs[0].state, *c);
+		judge(h);
+		assert_null(strstr(h->v[0].verdict->why, "stopped"));
 	}
-	h.procs[0].state.known = RD_ABSENT;
-	judge(&h);
-	assert_null(strstr(h.v[0].verdict->why, "stopped"));
-	RD_SET(h.procs[0].state, 'T');
-	RD_SET(h.past[0].psn_per_second, 1000);
-	judged(&h, 0, "ok", "1000 packets per second");
-	assert_null(strstr(h.v[0].verdict->why, "stopped"));
-	RD_SET(h.qps[0].state, RD_QPS_ERR);
-	judge(&h);
-	assert_null(strstr(h.v[0].verdict->why, "stopped"));
+	h->procs[0].state.known = RD_ABSENT;
+	judge(h);
+	assert_null(strstr(h->v[0].verdict->why, "stopped"));
+	RD_SET(h->procs[0].state, 'T');
+	RD_SET(h->past[0].psn_per_second, 1000);
+	judged(h, 0, "ok", "1000 packets per second");
+	assert_null(strstr(h->v[0].verdict->why, "stopped"));
+	RD_SET(h->qps[0].state, RD_QPS_ERR);
+	judge(h);
+	assert_null(strstr(h->v[0].verdict->why, "stopped"));
 }
 
 /* A file of each process costs time: only of those that may matter. */
-static void processes_that_are_read(void **state)
+HOST_TEST(processes_that_are_read)
 {
 	bool wanted[2];
-	_cleanup_(host_deinit) struct host h;
 
-	idle_of_process(&h);
-	rd_qp_procs_that_may_stop(&h.views, 2, wanted);
+	idle_of_process(h);
+	rd_qp_procs_that_may_stop(&h->views, 2, wanted);
 	assert_true(wanted[0]);
 	assert_false(wanted[1]);
-	RD_SET(h.past[0].psn_per_second, 0.5);
-	rd_qp_procs_that_may_stop(&h.views, 2, wanted);
+	RD_SET(h->past[0].psn_per_second, 0.5);
+	rd_qp_procs_that_may_stop(&h->views, 2, wanted);
 	assert_true(wanted[0]);
-	RD_SET(h.past[0].psn_per_second, 100);
-	rd_qp_procs_that_may_stop(&h.views, 2, wanted);
+	RD_SET(h->past[0].psn_per_second, 100);
+	rd_qp_procs_that_may_stop(&h->views, 2, wanted);
 	assert_false(wanted[0]);
-	RD_SET(h.qps[0].type, RD_QPT_UD);
-	h.past[0].psn_per_second.known = RD_ABSENT;
-	rd_qp_procs_that_may_stop(&h.views, 0, wanted);
+	RD_SET(h->qps[0].type, RD_QPT_UD);
+	h->past[0].psn_per_second.known = RD_ABSENT;
+	rd_qp_procs_that_may_stop(&h->views, 0, wanted);
 	assert_false(wanted[0]);
 }
 
-static void status_is_read(void **state)
+TEST(status_is_read)
 {
 	struct rd_proc proc = { .pid = 235 }, gone = { .pid = 236 }, odd = { .pid = 237 };
 	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
@@ -226,21 +216,4 @@ static void status_is_read(void **state)
 	rd_proc_state_take("", &odd);
 	assert_int_not_equal(odd.state.known, RD_OK);
 	assert_int_not_equal(odd.tracer.known, RD_OK);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(its_process_is_stopped),
-		TEST(its_debugger_stopped_it),
-		TEST(the_process_of_its_peer_is_stopped),
-		TEST(its_control_group_is_frozen),
-		TEST(frozen_groups_are_read),
-		TEST(start_is_read),
-		TEST(processes_that_do_not_matter),
-		TEST(processes_that_are_read),
-		TEST(status_is_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,9 +25,9 @@ static const struct rd_finding *find(const struct rd_findings *findings, const c
 	return NULL;
 }
 
-static void timers_that_are_off_or_longest_are_found(void **state)
+JOIN_TEST(timers_that_are_off_or_longest_are_found)
 {
-	struct side *a = &((struct two *)*state)->a;
+	struct side *a = &two->a;
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 
 	queried(a, 17, 18, 6, 12);
@@ -48,9 +48,9 @@ static void timers_that_are_off_or_longest_are_found(void **state)
 }
 
 /* A queue pair that only receives has no timeout yet, nor has one that failed before RTS. */
-static void a_timer_that_does_not_run_is_not_judged(void **state)
+JOIN_TEST(a_timer_that_does_not_run_is_not_judged)
 {
-	struct side *a = &((struct two *)*state)->a;
+	struct side *a = &two->a;
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 
 	queried(a, 17, 0, 7, 12);
@@ -64,7 +64,7 @@ static void a_timer_that_does_not_run_is_not_judged(void **state)
 	assert_int_equal(findings.n, 0);
 }
 
-static void unknown_timeouts_are_told_with_the_reason(void **state)
+JOIN_TEST(unknown_timeouts_are_told_with_the_reason)
 {
 	static const struct {
 		unsigned fills;
@@ -76,7 +76,7 @@ static void unknown_timeouts_are_told_with_the_reason(void **state)
 			{ RD_FILLS_PEER | RD_FILLS_TIMEOUT, RD_PROBE_DENIED, "CAP_PERFMON" },
 			{ RD_FILLS_PEER | RD_FILLS_TIMEOUT, RD_PROBE_FAILED, "on this host" },
 			{ RD_FILLS_PEER | RD_FILLS_TIMEOUT, RD_PROBE_ON, "missed" } };
-	struct side *a = &((struct two *)*state)->a;
+	struct side *a = &two->a;
 
 	add_qp(a, 17, 33, RD_QPS_RTS, 0);
 	rd_qp_link(&a->views);
@@ -96,10 +96,10 @@ static void unknown_timeouts_are_told_with_the_reason(void **state)
 	}
 }
 
-static void one_that_is_known_makes_a_table(void **state)
+JOIN_TEST(one_that_is_known_makes_a_table)
 {
 	static const bool first[] = { true, false, false }, last[] = { false, false, true };
-	struct side *a = &((struct two *)*state)->a;
+	struct side *a = &two->a;
 	struct rd_findings findings = { 0 };
 
 	queried(a, 17, 14, 7, 12);
@@ -118,16 +118,4 @@ static void one_that_is_known_makes_a_table(void **state)
 	assert_int_equal(findings.n, 1);
 	assert_non_null(strstr(findings.v[0].observed, "1 of 2 queue pairs"));
 	rd_findings_deinit(&findings);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		JOIN_TEST(timers_that_are_off_or_longest_are_found),
-		JOIN_TEST(a_timer_that_does_not_run_is_not_judged),
-		JOIN_TEST(unknown_timeouts_are_told_with_the_reason),
-		JOIN_TEST(one_that_is_known_makes_a_table),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

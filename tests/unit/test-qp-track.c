@@ -3,10 +3,6 @@
 
 #include "analyse/qp/qp.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #define S UINT64_C(1000000000)
 
 /* A host of one device and a few queue pairs, as a look finds it. */
@@ -89,7 +85,7 @@ static void track_destroyp(struct rd_qp_track **track)
 	rd_qp_track_destroy(*track);
 }
 
-static void first_look_gives_a_lower_bound(void **state)
+TEST(first_look_gives_a_lower_bound)
 {
 	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past past;
@@ -104,7 +100,7 @@ static void first_look_gives_a_lower_bound(void **state)
 }
 
 /* The last sample knows what any sample knows, and leaves the track as it was. */
-static void the_last_look_keeps_nothing(void **state)
+TEST(the_last_look_keeps_nothing)
 {
 	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past kept;
@@ -127,7 +123,7 @@ static void the_last_look_keeps_nothing(void **state)
 	assert_float_equal(kept.age_seconds.v, 5, 1e-9);
 }
 
-static void what_the_device_did_lies_between_two_looks(void **state)
+TEST(what_the_device_did_lies_between_two_looks)
 {
 	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past past;
@@ -142,7 +138,7 @@ static void what_the_device_did_lies_between_two_looks(void **state)
 	assert_float_equal(past.age_max_seconds.v, 5, 1e-9);
 }
 
-static void one_that_was_not_there_was_made_since(void **state)
+TEST(one_that_was_not_there_was_made_since)
 {
 	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	_cleanup_(look_deinit) struct look look;
@@ -162,7 +158,7 @@ static void one_that_was_not_there_was_made_since(void **state)
 	assert_int_equal(look.views.v[2].past->age_kind, RD_AGE_AT_LEAST);
 }
 
-static void recorded_transitions_are_exact(void **state)
+TEST(recorded_transitions_are_exact)
 {
 	struct rd_qp_event ev = event(RD_QP_CREATED, 17, 10 * S);
 	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
@@ -180,7 +176,7 @@ static void recorded_transitions_are_exact(void **state)
 	assert_true(past.moved_by_call);
 }
 
-static void a_call_that_failed_moves_nothing(void **state)
+TEST(a_call_that_failed_moves_nothing)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_INIT, 10 * S);
 	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
@@ -195,7 +191,7 @@ static void a_call_that_failed_moves_nothing(void **state)
 	assert_float_equal(past.age_seconds.v, 3, 1e-9);
 }
 
-static void events_that_come_late_do_not_undo_a_look(void **state)
+TEST(events_that_come_late_do_not_undo_a_look)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_RTR, 11 * S);
 	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
@@ -215,7 +211,7 @@ static void events_that_come_late_do_not_undo_a_look(void **state)
 
 /* A look takes its time, and so does a call: the look may have seen a state before the call for it had returned, and the state
  * before although the call had returned when the look was over. */
-static void a_call_during_a_look_is_what_moved_it(void **state)
+TEST(a_call_during_a_look_is_what_moved_it)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_ERR, 12 * S + S / 2);
 	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
@@ -240,7 +236,7 @@ static void a_call_during_a_look_is_what_moved_it(void **state)
 	assert_float_equal(past.age_seconds.v, 2, 1e-9);
 }
 
-static void a_number_that_comes_back_is_another_queue_pair(void **state)
+TEST(a_number_that_comes_back_is_another_queue_pair)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_ERR, 10 * S);
 	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
@@ -260,7 +256,7 @@ static void a_number_that_comes_back_is_another_queue_pair(void **state)
 	assert_false(past.seen && past.seen->has_dgid);
 }
 
-static void packet_numbers_have_24_bits(void **state)
+TEST(packet_numbers_have_24_bits)
 {
 	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past past;
@@ -303,7 +299,7 @@ static struct rd_qp_past owned(struct rd_qp_track *track, uint32_t index, uint32
 	return past;
 }
 
-static void a_number_used_again_between_looks_has_a_new_age(void **state)
+TEST(a_number_used_again_between_looks_has_a_new_age)
 {
 	static const struct {
 		uint32_t index, pid, pdn, rqpn;
@@ -325,7 +321,7 @@ static void a_number_used_again_between_looks_has_a_new_age(void **state)
 }
 
 /* At 400 Gbit/s numbers go round in a second and a half: half of that is no step back, and no rest. */
-static void a_fast_one_is_not_taken_to_stand_still(void **state)
+TEST(a_fast_one_is_not_taken_to_stand_still)
 {
 	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past past;
@@ -336,7 +332,7 @@ static void a_fast_one_is_not_taken_to_stand_still(void **state)
 }
 
 /* What was retransmitted after the last packet is kept until there is another one, or another state. */
-static void retransmissions_are_kept_until_a_packet(void **state)
+TEST(retransmissions_are_kept_until_a_packet)
 {
 	static const struct {
 		uint32_t psn;
@@ -365,7 +361,7 @@ static void retransmissions_are_kept_until_a_packet(void **state)
 	}
 }
 
-static void thousands_are_kept_apart(void **state)
+TEST(thousands_are_kept_apart)
 {
 	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct rd_qp_past past;
@@ -380,7 +376,7 @@ static void thousands_are_kept_apart(void **state)
 }
 
 /* Those that are no longer there, also where another one has their number. */
-static void what_is_gone_is_counted(void **state)
+TEST(what_is_gone_is_counted)
 {
 	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct look look;
@@ -401,27 +397,4 @@ static void what_is_gone_is_counted(void **state)
 	rd_qp_track_sample(track, &look.views, 2 * S, 3 * S);
 	assert_int_equal(look.views.gone[0], 0);
 	look_deinit(&look);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_is_gone_is_counted),
-		TEST(first_look_gives_a_lower_bound),
-		TEST(the_last_look_keeps_nothing),
-		TEST(what_the_device_did_lies_between_two_looks),
-		TEST(one_that_was_not_there_was_made_since),
-		TEST(recorded_transitions_are_exact),
-		TEST(a_call_that_failed_moves_nothing),
-		TEST(events_that_come_late_do_not_undo_a_look),
-		TEST(a_call_during_a_look_is_what_moved_it),
-		TEST(a_number_that_comes_back_is_another_queue_pair),
-		TEST(packet_numbers_have_24_bits),
-		TEST(a_number_used_again_between_looks_has_a_new_age),
-		TEST(a_fast_one_is_not_taken_to_stand_still),
-		TEST(retransmissions_are_kept_until_a_packet),
-		TEST(thousands_are_kept_apart),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,6 @@
 #include "qp-host.h"
 
 #include <linux/neighbour.h>
-#include <stdio.h>
 #include <sys/socket.h>
 
 #include "analyse/qp/qp.h"
@@ -102,336 +101,309 @@ static void says_not(struct two *t, const char *what)
 	assert_null(strstr(t->h.v[0].verdict->why, what));
 }
 
-static void healthy_and_idle(void **state)
-{
-	_cleanup_(two_deinit) struct two t;
+#define TWO_TEST(name) TEST_ON(name, struct two, t, { 0 }, two_deinit)
 
-	two_init(&t);
-	add_neighbour(&t, gid_2 + 12, 2, NUD_STALE);
-	judge(&t.h);
-	assert_string_equal(t.h.v[0].verdict->why, "no packet in 1.0 s; rxe0 did not retransmit");
-	is(t.h.v[1].verdict, "idle", "did not retransmit");
+TWO_TEST(healthy_and_idle)
+{
+	two_init(t);
+	add_neighbour(t, gid_2 + 12, 2, NUD_STALE);
+	judge(&t->h);
+	assert_string_equal(t->h.v[0].verdict->why, "no packet in 1.0 s; rxe0 did not retransmit");
+	is(t->h.v[1].verdict, "idle", "did not retransmit");
 	/* It names the program and the peer. */
-	RD_SET(t.h.qps[0].owner.pid, 235);
-	judge(&t.h);
-	assert_non_null(strstr(t.h.v[0].verdict->fix, "gdb -p 235"));
-	assert_non_null(strstr(t.h.v[0].verdict->fix, "ssh 10.9.0.2 rdmadiag qp-state --lqpn 18 -i 1 -c 2"));
+	RD_SET(t->h.qps[0].owner.pid, 235);
+	judge(&t->h);
+	assert_non_null(strstr(t->h.v[0].verdict->fix, "gdb -p 235"));
+	assert_non_null(strstr(t->h.v[0].verdict->fix, "ssh 10.9.0.2 rdmadiag qp-state --lqpn 18 -i 1 -c 2"));
 }
 
-static void a_port_that_is_down(void **state)
+TWO_TEST(a_port_that_is_down)
 {
-	_cleanup_(two_deinit) struct two t;
-
-	two_init(&t);
-	RD_SET(t.ports[0].state, 1);
-	RD_SET(t.more[0].carrier, false);
-	judged(&t.h, 0, "cut-off", "port rxe0/1 is DOWN: interface v0 has no carrier; no packet");
-	is(t.h.v[1].verdict, "idle", "did not retransmit");
+	two_init(t);
+	RD_SET(t->ports[0].state, 1);
+	RD_SET(t->more[0].carrier, false);
+	judged(&t->h, 0, "cut-off", "port rxe0/1 is DOWN: interface v0 has no carrier; no packet");
+	is(t->h.v[1].verdict, "idle", "did not retransmit");
 	/* With an alternate path, it may go on. */
-	RD_SET(t.h.qps[0].path_mig, 2);
-	judged(&t.h, 0, "idle", "port rxe0/1 is DOWN");
-	RD_SET(t.h.qps[0].path_mig, 0);
-	t.more[0].carrier.known = RD_ABSENT;
-	RD_SET(t.more[0].admin_up, false);
-	judged(&t.h, 0, "cut-off", "interface v0 is down");
-	assert_non_null(strstr(t.h.v[0].verdict->fix, "ip link set v0 up"));
+	RD_SET(t->h.qps[0].path_mig, 2);
+	judged(&t->h, 0, "idle", "port rxe0/1 is DOWN");
+	RD_SET(t->h.qps[0].path_mig, 0);
+	t->more[0].carrier.known = RD_ABSENT;
+	RD_SET(t->more[0].admin_up, false);
+	judged(&t->h, 0, "cut-off", "interface v0 is down");
+	assert_non_null(strstr(t->h.v[0].verdict->fix, "ip link set v0 up"));
 	/* One sample is enough. */
-	t.h.past[0].psn_per_second.known = RD_ABSENT;
-	judged(&t.h, 0, "cut-off", "port rxe0/1 is DOWN");
+	t->h.past[0].psn_per_second.known = RD_ABSENT;
+	judged(&t->h, 0, "cut-off", "port rxe0/1 is DOWN");
 	/* It explains a failure, too. */
-	RD_SET(t.h.qps[0].state, RD_QPS_ERR);
-	judged(&t.h, 0, "failed", "cause unknown; port rxe0/1 is DOWN");
+	RD_SET(t->h.qps[0].state, RD_QPS_ERR);
+	judged(&t->h, 0, "failed", "cause unknown; port rxe0/1 is DOWN");
 }
 
 /* Broken: the port went down at the end of a long interval. */
-static void a_port_that_went_down_after_packets(void **state)
+TWO_TEST(a_port_that_went_down_after_packets)
 {
-	_cleanup_(two_deinit) struct two t;
-
-	two_init(&t);
-	t.h.judge.seconds = 60;
-	RD_SET(t.ports[0].state, 1);
-	RD_SET(t.more[0].carrier, false);
-	RD_SET(t.h.past[0].psn_per_second, 1000);
-	judged(&t.h, 0, "cut-off",
+	two_init(t);
+	t->h.judge.seconds = 60;
+	RD_SET(t->ports[0].state, 1);
+	RD_SET(t->more[0].carrier, false);
+	RD_SET(t->h.past[0].psn_per_second, 1000);
+	judged(&t->h, 0, "cut-off",
 	       "port rxe0/1 is DOWN: interface v0 has no carrier; in the 60.0 s before: 1000 packets per second");
-	assert_non_null(strstr(t.h.v[0].verdict->fix, "ethtool v0"));
+	assert_non_null(strstr(t->h.v[0].verdict->fix, "ethtool v0"));
 	/* One that only receives. */
-	RD_SET(t.h.qps[0].state, RD_QPS_RTR);
-	judged(&t.h, 0, "cut-off", "port rxe0/1 is DOWN");
+	RD_SET(t->h.qps[0].state, RD_QPS_RTR);
+	judged(&t->h, 0, "cut-off", "port rxe0/1 is DOWN");
 	/* Without the address of the peer, and no such number on this device; on InfiniBand. */
-	RD_SET(t.h.qps[0].state, RD_QPS_RTS);
-	t.h.past[0].seen->has_dgid = false;
-	t.h.devs[0].protocol = (char *)"ib";
-	t.ports[0].netdev = NULL;
-	t.more[0].carrier.known = t.more[0].admin_up.known = RD_ABSENT;
-	judged(&t.h, 0, "cut-off", "port rxe0/1 is DOWN; in the 60.0 s before");
+	RD_SET(t->h.qps[0].state, RD_QPS_RTS);
+	t->h.past[0].seen->has_dgid = false;
+	t->h.devs[0].protocol = (char *)"ib";
+	t->ports[0].netdev = NULL;
+	t->more[0].carrier.known = t->more[0].admin_up.known = RD_ABSENT;
+	judged(&t->h, 0, "cut-off", "port rxe0/1 is DOWN; in the 60.0 s before");
 }
 
 /* Healthy: packets that need no link, or a port that is not down any more; and what cannot be told apart from it. */
-static void packets_without_a_link(void **state)
+TWO_TEST(packets_without_a_link)
 {
-	_cleanup_(two_deinit) struct two t;
-
-	two_init(&t);
-	RD_SET(t.ports[0].state, 1);
-	RD_SET(t.more[0].carrier, false);
-	RD_SET(t.h.past[0].psn_per_second, 1000);
+	two_init(t);
+	RD_SET(t->ports[0].state, 1);
+	RD_SET(t->more[0].carrier, false);
+	RD_SET(t->h.past[0].psn_per_second, 1000);
 	/* It moves packets although its port was DOWN all the time. */
-	t.more[0].was_down = true;
-	judged(&t.h, 0, "cannot-tell", "1000 packets per second; port rxe0/1 is DOWN: interface v0 has no carrier");
-	t.more[0].was_down = false;
+	t->more[0].was_down = true;
+	judged(&t->h, 0, "cannot-tell", "1000 packets per second; port rxe0/1 is DOWN: interface v0 has no carrier");
+	t->more[0].was_down = false;
 	/* It may move to its alternate path. */
-	RD_SET(t.h.qps[0].path_mig, 2);
-	judged(&t.h, 0, "cannot-tell", "port rxe0/1 is DOWN");
-	RD_SET(t.h.qps[0].path_mig, 0);
+	RD_SET(t->h.qps[0].path_mig, 2);
+	judged(&t->h, 0, "cannot-tell", "port rxe0/1 is DOWN");
+	RD_SET(t->h.qps[0].path_mig, 0);
 	/* To the same device. */
-	set_gid(&t, 1, gid_2, 0);
-	judged(&t.h, 0, "ok", "1000 packets");
-	set_gid(&t, 1, gid_2, 1);
+	set_gid(t, 1, gid_2, 0);
+	judged(&t->h, 0, "ok", "1000 packets");
+	set_gid(t, 1, gid_2, 1);
 	/* Perhaps to the same device: two of its queue pairs are connected to each other's numbers. */
-	t.h.past[0].seen->has_dgid = false;
-	t.h.qps[1].dev = 0;
-	judged(&t.h, 0, "cannot-tell", "port rxe0/1 is DOWN");
+	t->h.past[0].seen->has_dgid = false;
+	t->h.qps[1].dev = 0;
+	judged(&t->h, 0, "cannot-tell", "port rxe0/1 is DOWN");
 	/* In ARMED, packets flow until the subnet manager is done; and the link came back while the sample was taken. */
-	t.h.qps[1].dev = 1;
-	RD_SET(t.ports[0].state, 3);
-	judged(&t.h, 0, "ok", "1000 packets");
-	RD_SET(t.ports[0].state, 1);
-	RD_SET(t.more[0].carrier, true);
-	judged(&t.h, 0, "ok", "1000 packets");
+	t->h.qps[1].dev = 1;
+	RD_SET(t->ports[0].state, 3);
+	judged(&t->h, 0, "ok", "1000 packets");
+	RD_SET(t->ports[0].state, 1);
+	RD_SET(t->more[0].carrier, true);
+	judged(&t->h, 0, "ok", "1000 packets");
 }
 
 /* UD has no connection, but cannot send without a port. */
-static void datagrams_through_a_port_that_is_down(void **state)
+TWO_TEST(datagrams_through_a_port_that_is_down)
 {
-	_cleanup_(two_deinit) struct two t;
-
-	two_init(&t);
-	RD_SET(t.ports[0].state, 1);
-	RD_SET(t.more[0].admin_up, false);
-	RD_SET(t.h.qps[0].type, RD_QPT_UD);
-	t.h.qps[0].rqpn.known = RD_ABSENT;
-	RD_SET(t.h.past[0].psn_per_second, 500);
-	judged(&t.h, 0, "cut-off",
+	two_init(t);
+	RD_SET(t->ports[0].state, 1);
+	RD_SET(t->more[0].admin_up, false);
+	RD_SET(t->h.qps[0].type, RD_QPT_UD);
+	t->h.qps[0].rqpn.known = RD_ABSENT;
+	RD_SET(t->h.past[0].psn_per_second, 500);
+	judged(&t->h, 0, "cut-off",
 	       "port rxe0/1 is DOWN: interface v0 is down: datagrams reach no other device; it sends 500 packets per second");
 	/* It waits for a reply now. */
-	t.h.past[0].psn_per_second.v = 0;
-	RD_SET(t.h.past[0].best_per_second, 300);
-	judged(&t.h, 0, "cut-off", "it sent 300 packets per second");
+	t->h.past[0].psn_per_second.v = 0;
+	RD_SET(t->h.past[0].best_per_second, 300);
+	judged(&t->h, 0, "cut-off", "it sent 300 packets per second");
 	/* Another one of the device may be its peer. */
-	RD_SET(put(&t.h, 19, RD_QPS_RTS)->type, RD_QPT_UD);
-	judged(&t.h, 0, "cannot-tell", "port rxe0/1 is DOWN");
+	RD_SET(put(&t->h, 19, RD_QPS_RTS)->type, RD_QPT_UD);
+	judged(&t->h, 0, "cannot-tell", "port rxe0/1 is DOWN");
 	/* Healthy: programs open all ports, and use some. */
-	t.h.past[0].best_per_second.v = 0;
-	judged(&t.h, 0, "ok", "no connection that could fail; port rxe0/1 is DOWN");
-	t.h.past[0].psn_per_second.known = t.h.past[0].best_per_second.known = RD_ABSENT;
-	judged(&t.h, 0, "cannot-tell", "port rxe0/1 is DOWN");
+	t->h.past[0].best_per_second.v = 0;
+	judged(&t->h, 0, "ok", "no connection that could fail; port rxe0/1 is DOWN");
+	t->h.past[0].psn_per_second.known = t->h.past[0].best_per_second.known = RD_ABSENT;
+	judged(&t->h, 0, "cannot-tell", "port rxe0/1 is DOWN");
 	/* Healthy: the kernel has one on each port. */
-	t.h.qps[0].owner.kernel = (char *)"ib_core";
-	judge(&t.h);
-	assert_string_equal(t.h.v[0].verdict->why, "in RTS; this type has no connection that could fail");
+	t->h.qps[0].owner.kernel = (char *)"ib_core";
+	judge(&t->h);
+	assert_string_equal(t->h.v[0].verdict->why, "in RTS; this type has no connection that could fail");
 }
 
 /* Healthy: one leg of a bond is down, but the RDMA port is ACTIVE; the interface is in another namespace; the port of another
  * device is down; the state is unknown. */
-static void ports_that_are_not_down(void **state)
+TWO_TEST(ports_that_are_not_down)
 {
-	_cleanup_(two_deinit) struct two t;
-
-	two_init(&t);
-	RD_SET(t.more[0].carrier, false);
-	RD_SET(t.ports[1].state, 1);
-	judged(&t.h, 0, "idle", "did not retransmit");
-	says_not(&t, "DOWN");
-	t.ports[0].state.known = RD_ABSENT;
-	t.ports[0].netdev = NULL;
-	judged(&t.h, 0, "idle", "did not retransmit");
+	two_init(t);
+	RD_SET(t->more[0].carrier, false);
+	RD_SET(t->ports[1].state, 1);
+	judged(&t->h, 0, "idle", "did not retransmit");
+	says_not(t, "DOWN");
+	t->ports[0].state.known = RD_ABSENT;
+	t->ports[0].netdev = NULL;
+	judged(&t->h, 0, "idle", "did not retransmit");
 }
 
-static void a_link_that_flapped(void **state)
+TWO_TEST(a_link_that_flapped)
 {
-	_cleanup_(two_deinit) struct two t;
-
-	two_init(&t);
-	RD_SET(t.h.since[0].v[RD_QPC_LINK_DOWNED], 1);
-	judged(&t.h, 0, "idle", "the link of rxe0 went down 1 time in 1.0 s");
+	two_init(t);
+	RD_SET(t->h.since[0].v[RD_QPC_LINK_DOWNED], 1);
+	judged(&t->h, 0, "idle", "the link of rxe0 went down 1 time in 1.0 s");
 }
 
-static void a_gid_that_was_removed(void **state)
+TWO_TEST(a_gid_that_was_removed)
 {
-	_cleanup_(two_deinit) struct two t;
-
-	two_init(&t);
-	t.gids[0].raw[15] = 7;
-	judged(&t.h, 0, "cut-off", "its source address 10.9.0.1 was removed: it is not in the GID table of rxe0/1");
+	two_init(t);
+	t->gids[0].raw[15] = 7;
+	judged(&t->h, 0, "cut-off", "its source address 10.9.0.1 was removed: it is not in the GID table of rxe0/1");
 	/* A table that was not read to its end proves nothing. */
-	t.more[0].gids_complete = false;
-	judged(&t.h, 0, "idle", "did not retransmit");
-	assert_false(rd_qp_ports_suffice(&t.h.views, &t.qp_ports));
-	t.more[0].gids_complete = true;
-	assert_true(rd_qp_ports_suffice(&t.h.views, &t.qp_ports));
+	t->more[0].gids_complete = false;
+	judged(&t->h, 0, "idle", "did not retransmit");
+	assert_false(rd_qp_ports_suffice(&t->h.views, &t->qp_ports));
+	t->more[0].gids_complete = true;
+	assert_true(rd_qp_ports_suffice(&t->h.views, &t->qp_ports));
 	/* On InfiniBand, an rdma_cm address is one of IPoIB. */
-	t.h.devs[0].protocol = (char *)"ib";
-	judged(&t.h, 0, "idle", "did not retransmit");
+	t->h.devs[0].protocol = (char *)"ib";
+	judged(&t->h, 0, "idle", "did not retransmit");
 	/* Without a recorder or rdma_cm, the source is unknown. */
-	t.h.devs[0].protocol = (char *)"roce";
-	t.h.past[0].seen->has_sgid = false;
-	judged(&t.h, 0, "idle", "did not retransmit");
+	t->h.devs[0].protocol = (char *)"roce";
+	t->h.past[0].seen->has_sgid = false;
+	judged(&t->h, 0, "idle", "did not retransmit");
 }
 
 /* rdma_cm: the address of the connection; but connections over loopback have no such GID. */
-static void an_address_of_rdma_cm(void **state)
+TWO_TEST(an_address_of_rdma_cm)
 {
 	struct rd_cm_id cm_id = { .src = { .family = AF_INET, .ip = { 10, 9, 0, 1 } } };
-	_cleanup_(two_deinit) struct two t;
 
-	two_init(&t);
-	t.h.res.cm_ids = &cm_id;
-	t.h.res.n_cm_ids = 1;
-	t.h.link[0].cm_id = 0;
-	t.h.past[0].seen->has_sgid = false;
-	judged(&t.h, 0, "idle", "did not retransmit");
+	two_init(t);
+	t->h.res.cm_ids = &cm_id;
+	t->h.res.n_cm_ids = 1;
+	t->h.link[0].cm_id = 0;
+	t->h.past[0].seen->has_sgid = false;
+	judged(&t->h, 0, "idle", "did not retransmit");
 	cm_id.src.ip[3] = 9;
-	judged(&t.h, 0, "cut-off", "its source address 10.9.0.9 was removed");
+	judged(&t->h, 0, "cut-off", "its source address 10.9.0.9 was removed");
 	memcpy(cm_id.src.ip, (uint8_t[]){ 127, 0, 0, 1 }, 4);
-	judged(&t.h, 0, "idle", "did not retransmit");
+	judged(&t->h, 0, "idle", "did not retransmit");
 	cm_id.src = (struct rd_sockaddr){ .family = AF_INET6, .ip = { [15] = 1 } };
-	judged(&t.h, 0, "idle", "did not retransmit");
+	judged(&t->h, 0, "idle", "did not retransmit");
 }
 
 /* A recorder knows the index: the entry is empty as long as the queue pair exists. */
-static void an_entry_that_is_empty(void **state)
+TWO_TEST(an_entry_that_is_empty)
 {
-	_cleanup_(two_deinit) struct two t;
-
-	two_init(&t);
-	t.h.past[0].seen->has_sgid = false;
-	RD_SET(t.h.past[0].seen->sgid_index, 9);
-	judged(&t.h, 0, "idle", "did not retransmit");
-	t.more[0].gids_empty[1] = 2;
-	judged(&t.h, 0, "cut-off", "its source address was removed: GID index 9 of rxe0/1 is empty");
+	two_init(t);
+	t->h.past[0].seen->has_sgid = false;
+	RD_SET(t->h.past[0].seen->sgid_index, 9);
+	judged(&t->h, 0, "idle", "did not retransmit");
+	t->more[0].gids_empty[1] = 2;
+	judged(&t->h, 0, "cut-off", "its source address was removed: GID index 9 of rxe0/1 is empty");
 	/* An index behind those that are read first. */
-	t.more[0].gids_complete = false;
-	assert_true(rd_qp_ports_suffice(&t.h.views, &t.qp_ports));
-	RD_SET(t.h.past[0].seen->sgid_index, 40);
-	assert_false(rd_qp_ports_suffice(&t.h.views, &t.qp_ports));
-	judged(&t.h, 0, "idle", "did not retransmit");
+	t->more[0].gids_complete = false;
+	assert_true(rd_qp_ports_suffice(&t->h.views, &t->qp_ports));
+	RD_SET(t->h.past[0].seen->sgid_index, 40);
+	assert_false(rd_qp_ports_suffice(&t->h.views, &t->qp_ports));
+	judged(&t->h, 0, "idle", "did not retransmit");
 }
 
-static void a_remote_qp_on_this_host(void **state)
+TWO_TEST(a_remote_qp_on_this_host)
 {
-	_cleanup_(two_deinit) struct two t;
-
-	two_init(&t);
-	RD_SET(t.h.since[0].v[RD_QPC_RETRIES], 12);
-	RD_SET(t.h.qps[1].state, RD_QPS_ERR);
-	judged(&t.h, 0, "cut-off", "its remote QP 18 of rxe1, on this host, is in ERR; no packet");
-	assert_non_null(strstr(t.h.v[0].verdict->fix, "rdmadiag qp-state rxe1 --lqpn 18"));
+	two_init(t);
+	RD_SET(t->h.since[0].v[RD_QPC_RETRIES], 12);
+	RD_SET(t->h.qps[1].state, RD_QPS_ERR);
+	judged(&t->h, 0, "cut-off", "its remote QP 18 of rxe1, on this host, is in ERR; no packet");
+	assert_non_null(strstr(t->h.v[0].verdict->fix, "rdmadiag qp-state rxe1 --lqpn 18"));
 	/* Its number belongs to another connection. */
-	RD_SET(t.h.qps[1].state, RD_QPS_RTS);
-	RD_SET(t.h.qps[1].rqpn, 99);
-	judged(&t.h, 0, "cut-off", "QP 18 of rxe1, on this host, is connected to QP 99");
+	RD_SET(t->h.qps[1].state, RD_QPS_RTS);
+	RD_SET(t->h.qps[1].rqpn, 99);
+	judged(&t->h, 0, "cut-off", "QP 18 of rxe1, on this host, is connected to QP 99");
 	/* Another number: it does not exist. */
-	RD_SET(t.h.qps[1].lqpn, 20);
-	judged(&t.h, 0, "cut-off", "its remote QP 18 of rxe1, on this host, no longer exists");
+	RD_SET(t->h.qps[1].lqpn, 20);
+	judged(&t->h, 0, "cut-off", "its remote QP 18 of rxe1, on this host, no longer exists");
 }
 
 /* Whether a queue pair is missing can be told only of a complete list, and of a host that has this address alone. */
-static void a_remote_qp_that_may_exist(void **state)
+TWO_TEST(a_remote_qp_that_may_exist)
 {
-	_cleanup_(two_deinit) struct two t;
-
-	two_init(&t);
-	RD_SET(t.h.qps[1].lqpn, 20);
-	RD_SET(t.h.devs[1].used[RD_RES_QP], 2);
-	says_not(&t, "no longer exists");
-	RD_SET(t.h.devs[1].used[RD_RES_QP], 1);
-	t.h.devs[1].gaps[RD_RES_QP].interrupted = true;
-	says_not(&t, "no longer exists");
-	t.h.devs[1].gaps[RD_RES_QP].interrupted = false;
-	t.h.devs[1].name = (char *)"mlx5_1";
-	says_not(&t, "no longer exists");
-	t.h.devs[1].name = (char *)"rxe1";
-	t.gids[1].here = false;
-	says_not(&t, "no longer exists");
+	two_init(t);
+	RD_SET(t->h.qps[1].lqpn, 20);
+	RD_SET(t->h.devs[1].used[RD_RES_QP], 2);
+	says_not(t, "no longer exists");
+	RD_SET(t->h.devs[1].used[RD_RES_QP], 1);
+	t->h.devs[1].gaps[RD_RES_QP].interrupted = true;
+	says_not(t, "no longer exists");
+	t->h.devs[1].gaps[RD_RES_QP].interrupted = false;
+	t->h.devs[1].name = (char *)"mlx5_1";
+	says_not(t, "no longer exists");
+	t->h.devs[1].name = (char *)"rxe1";
+	t->gids[1].here = false;
+	says_not(t, "no longer exists");
 	/* Two devices with one address, as ports of a bond and namespaces can have. */
-	t.gids[1].here = true;
-	set_gid(&t, 2, gid_2, 2);
-	t.qp_ports.n_gids = 3;
-	says_not(&t, "no longer exists");
+	t->gids[1].here = true;
+	set_gid(t, 2, gid_2, 2);
+	t->qp_ports.n_gids = 3;
+	says_not(t, "no longer exists");
 	/* Another host's address. */
-	t.qp_ports.n_gids = 1;
-	says_not(&t, "no longer exists");
+	t->qp_ports.n_gids = 1;
+	says_not(t, "no longer exists");
 }
 
-static void a_neighbour_that_does_not_respond(void **state)
+TWO_TEST(a_neighbour_that_does_not_respond)
 {
-	_cleanup_(two_deinit) struct two t;
-
-	two_init(&t);
-	add_neighbour(&t, gid_2 + 12, 2, NUD_FAILED);
-	judged(&t.h, 0, "idle", "its peer 10.9.0.2 does not respond to ARP: neighbour entry FAILED");
-	assert_non_null(strstr(t.h.v[0].verdict->fix, "ping -c 3 -I v0 10.9.0.2"));
+	two_init(t);
+	add_neighbour(t, gid_2 + 12, 2, NUD_FAILED);
+	judged(&t->h, 0, "idle", "its peer 10.9.0.2 does not respond to ARP: neighbour entry FAILED");
+	assert_non_null(strstr(t->h.v[0].verdict->fix, "ping -c 3 -I v0 10.9.0.2"));
 	/* On another interface, it responds. */
-	add_neighbour(&t, gid_2 + 12, 3, NUD_REACHABLE);
-	says_not(&t, "neighbour");
+	add_neighbour(t, gid_2 + 12, 3, NUD_REACHABLE);
+	says_not(t, "neighbour");
 	/* That may be another network: packets leave through the interface of its source GID. */
-	t.gids[0].ifindex = 2;
-	t.more[0].ifs[0] = 2;
-	t.more[0].ifs[1] = 3;
-	t.more[0].n_ifs = 2;
-	says(&t, "its peer 10.9.0.2 does not respond to ARP");
-	t.gids[0].ifindex = 3;
-	says_not(&t, "neighbour");
+	t->gids[0].ifindex = 2;
+	t->more[0].ifs[0] = 2;
+	t->more[0].ifs[1] = 3;
+	t->more[0].n_ifs = 2;
+	says(t, "its peer 10.9.0.2 does not respond to ARP");
+	t->gids[0].ifindex = 3;
+	says_not(t, "neighbour");
 	/* Without it, through any interface of the GIDs of its port: one of them has it. */
-	t.h.past[0].seen->has_sgid = false;
-	says_not(&t, "neighbour");
+	t->h.past[0].seen->has_sgid = false;
+	says_not(t, "neighbour");
 	/* Healthy: it failed on an interface that has nothing to do with the port. */
-	t.neighs[1].state = NUD_FAILED;
-	t.more[0].ifs[0] = 7;
-	t.more[0].ifs[1] = 8;
-	says_not(&t, "neighbour");
-	RD_SET(t.ports[0].netdev_index, 3);
-	says(&t, "its peer 10.9.0.2 does not respond to ARP");
+	t->neighs[1].state = NUD_FAILED;
+	t->more[0].ifs[0] = 7;
+	t->more[0].ifs[1] = 8;
+	says_not(t, "neighbour");
+	RD_SET(t->ports[0].netdev_index, 3);
+	says(t, "its peer 10.9.0.2 does not respond to ARP");
 	/* More interfaces than are kept. */
-	t.ports[0].netdev_index.v = 9;
-	t.more[0].n_ifs = RD_QP_PORT_IFS + 1;
-	says(&t, "its peer 10.9.0.2 does not respond to ARP");
+	t->ports[0].netdev_index.v = 9;
+	t->more[0].n_ifs = RD_QP_PORT_IFS + 1;
+	says(t, "its peer 10.9.0.2 does not respond to ARP");
 	/* With packets, the entry does not matter. */
-	t.net.n_neighs = 1;
-	RD_SET(t.h.past[0].psn_per_second, 1000);
-	judged(&t.h, 0, "ok", "1000 packets");
+	t->net.n_neighs = 1;
+	RD_SET(t->h.past[0].psn_per_second, 1000);
+	judged(&t->h, 0, "ok", "1000 packets");
 }
 
-static void a_path_mtu_that_is_too_large(void **state)
+TWO_TEST(a_path_mtu_that_is_too_large)
 {
-	_cleanup_(two_deinit) struct two t;
-
-	two_init(&t);
-	RD_SET(t.h.past[0].seen->path_mtu, 4096);
-	says(&t, "its path MTU of 4096 bytes, with headers, exceeds the MTU of 1500 bytes of v0");
+	two_init(t);
+	RD_SET(t->h.past[0].seen->path_mtu, 4096);
+	says(t, "its path MTU of 4096 bytes, with headers, exceeds the MTU of 1500 bytes of v0");
 	/* Healthy: jumbo frames. */
-	RD_SET(t.more[0].mtu, 9000);
-	says_not(&t, "MTU");
-	RD_SET(t.more[0].mtu, 4200);
-	says_not(&t, "MTU");
+	RD_SET(t->more[0].mtu, 9000);
+	says_not(t, "MTU");
+	RD_SET(t->more[0].mtu, 4200);
+	says_not(t, "MTU");
 }
 
 /* A name that a shell would interpret is not in a command to paste. */
-static void names_are_not_commands(void **state)
+TWO_TEST(names_are_not_commands)
 {
-	_cleanup_(two_deinit) struct two t;
-
-	two_init(&t);
-	t.ports[0].netdev = (char *)"v0;reboot";
-	RD_SET(t.ports[0].state, 1);
-	RD_SET(t.more[0].admin_up, false);
-	judge(&t.h);
-	assert_null(strstr(t.h.v[0].verdict->fix, "reboot"));
+	two_init(t);
+	t->ports[0].netdev = (char *)"v0;reboot";
+	RD_SET(t->ports[0].state, 1);
+	RD_SET(t->more[0].admin_up, false);
+	judge(&t->h);
+	assert_null(strstr(t->h.v[0].verdict->fix, "reboot"));
 }
 
-static void ports_are_read(void **state)
+TEST(ports_are_read)
 {
 	struct rd_res_dev dev = { .name = (char *)"rxe0" };
 	struct rd_res_port port = { .num = 1, .netdev = (char *)"v0" }, gone = { .num = 2 };
@@ -487,28 +459,4 @@ static void ports_are_read(void **state)
 	assert_int_equal(ports.v[0].gids_empty[0], 0xf5);
 	assert_false(ports.v[0].gids_complete);
 	rd_qp_ports_deinit(&ports);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(healthy_and_idle),
-		TEST(a_port_that_is_down),
-		TEST(a_port_that_went_down_after_packets),
-		TEST(packets_without_a_link),
-		TEST(datagrams_through_a_port_that_is_down),
-		TEST(ports_that_are_not_down),
-		TEST(a_link_that_flapped),
-		TEST(a_gid_that_was_removed),
-		TEST(an_address_of_rdma_cm),
-		TEST(an_entry_that_is_empty),
-		TEST(a_remote_qp_on_this_host),
-		TEST(a_remote_qp_that_may_exist),
-		TEST(a_neighbour_that_does_not_respond),
-		TEST(a_path_mtu_that_is_too_large),
-		TEST(names_are_not_commands),
-		TEST(ports_are_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

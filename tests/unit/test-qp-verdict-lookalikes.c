@@ -44,98 +44,90 @@ static void connect_qp(struct host *h, size_t i, uint32_t rqpn, const uint8_t *t
 }
 
 /* Healthy: a keepalive in 60 s whose ACK was late once. */
-static void one_timeout_of_a_keepalive(void **state)
+HOST_TEST(one_timeout_of_a_keepalive)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	start_soft(&h, 60);
-	add(&h, 17, RD_QPS_RTS, 1 / 60.0);
-	count(&h, RD_QPC_RETRIES, 1);
-	judged_not(&h, 0, "retrying");
+	start_soft(h, 60);
+	add(h, 17, RD_QPS_RTS, 1 / 60.0);
+	count(h, RD_QPC_RETRIES, 1);
+	judged_not(h, 0, "retrying");
 	/* Sent before the first sample, acknowledged after a timeout in the interval: 59 s without another. */
-	RD_SET(h.past[0].psn_per_second, 0);
-	judged_not(&h, 0, "retrying");
+	RD_SET(h->past[0].psn_per_second, 0);
+	judged_not(h, 0, "retrying");
 }
 
 /* Healthy: a receive-only QP in RTR that has received before, of a server that also has clients in RTS. */
-static void receiver_that_pauses(void **state)
+HOST_TEST(receiver_that_pauses)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	start_soft(&h, 2);
-	add(&h, 17, RD_QPS_RTR, 0)->proc = 1;
-	age(&h, &h.qps[0], RD_AGE_AT_LEAST, 60, 0);
-	RD_SET(h.past[0].best_per_second, 50000);
-	add(&h, 18, RD_QPS_RTS, 100)->proc = 1;
-	judged_not(&h, 0, "stuck");
+	start_soft(h, 2);
+	add(h, 17, RD_QPS_RTR, 0)->proc = 1;
+	age(h, &h->qps[0], RD_AGE_AT_LEAST, 60, 0);
+	RD_SET(h->past[0].best_per_second, 50000);
+	add(h, 18, RD_QPS_RTS, 100)->proc = 1;
+	judged_not(h, 0, "stuck");
 }
 
 /* Healthy: the other port of a dual-port device lost its link. */
-static void other_port_went_down(void **state)
+HOST_TEST(other_port_went_down)
 {
 	struct ports p;
-	_cleanup_(host_deinit) struct host h;
 
-	start_soft(&h, 60);
-	set_ports(&h, &p, 2);
+	start_soft(h, 60);
+	set_ports(h, &p, 2);
 	RD_SET(p.ports[1].state, 1);
-	add(&h, 17, RD_QPS_RTS, 0);
-	count(&h, RD_QPC_LINK_DOWNED, 1);
-	judge(&h);
-	assert_null(strstr(h.v[0].verdict->fix, "cable"));
+	add(h, 17, RD_QPS_RTS, 0);
+	count(h, RD_QPC_LINK_DOWNED, 1);
+	judge(h);
+	assert_null(strstr(h->v[0].verdict->fix, "cable"));
 }
 
 /* Healthy: both ends on one device; packets loop back in it, with or without a link. */
-static void loopback_without_a_link(void **state)
+HOST_TEST(loopback_without_a_link)
 {
 	struct ports p;
-	_cleanup_(host_deinit) struct host h;
 
-	start_soft(&h, 2);
-	set_ports(&h, &p, 1);
-	RD_SET(h.devs[0].driver_id, RD_DRIVER_RXE);
+	start_soft(h, 2);
+	set_ports(h, &p, 1);
+	RD_SET(h->devs[0].driver_id, RD_DRIVER_RXE);
 	RD_SET(p.ports[0].state, 1);
-	add(&h, 17, RD_QPS_RTS, 0);
-	add(&h, 18, RD_QPS_RTS, 0);
-	connect_qp(&h, 0, 18, gid_1);
-	connect_qp(&h, 1, 17, gid_1);
-	judged_not(&h, 0, "cut-off");
+	add(h, 17, RD_QPS_RTS, 0);
+	add(h, 18, RD_QPS_RTS, 0);
+	connect_qp(h, 0, 18, gid_1);
+	connect_qp(h, 1, 17, gid_1);
+	judged_not(h, 0, "cut-off");
 }
 
 /* Healthy: it migrated to port 2; the recorder has the GID of its first path. */
-static void migrated_to_another_port(void **state)
+HOST_TEST(migrated_to_another_port)
 {
 	static const uint8_t far[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [13] = 9, [15] = 77 };
 	struct ports p;
-	_cleanup_(host_deinit) struct host h;
 
-	start_soft(&h, 2);
-	set_ports(&h, &p, 2);
+	start_soft(h, 2);
+	set_ports(h, &p, 2);
 	RD_SET(p.ports[0].state, 1);
-	add(&h, 17, RD_QPS_RTS, 0);
-	RD_SET(h.qps[0].port, 2);
-	RD_SET(h.qps[0].path_mig, 0);
-	connect_qp(&h, 0, 18, far);
-	judged_not(&h, 0, "cut-off");
+	add(h, 17, RD_QPS_RTS, 0);
+	RD_SET(h->qps[0].port, 2);
+	RD_SET(h->qps[0].path_mig, 0);
+	connect_qp(h, 0, 18, far);
+	judged_not(h, 0, "cut-off");
 }
 
 /* Healthy: 8 busy queue pairs with adaptive routing, on mlx5: no finding, nothing slow. */
-static void adaptive_routing_busy(void **state)
+HOST_TEST(adaptive_routing_busy)
 {
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-	_cleanup_(host_deinit) struct host h;
 
-	start_soft(&h, 60);
-	h.devs[0].name = (char *)"mlx5_0";
-	RD_SET(h.devs[0].driver_id, RD_DRIVER_MLX5);
+	start_soft(h, 60);
+	h->devs[0].name = (char *)"mlx5_0";
+	RD_SET(h->devs[0].driver_id, RD_DRIVER_MLX5);
 	for (uint32_t i = 0; i < 8; i++)
-		add(&h, 17 + i, RD_QPS_RTS, 100000);
-	count(&h, RD_QPC_SENT, 24000000);
-	count(&h, RD_QPC_GOT, 24000000);
-	count(&h, RD_QPC_OUT_OF_ORDER, 2000000);
-	count(&h, RD_QPC_RETRIES, 3);
-	judge(&h);
-	rd_qp_verdict_findings(&h.views, NULL, &findings);
+		add(h, 17 + i, RD_QPS_RTS, 100000);
+	count(h, RD_QPC_SENT, 24000000);
+	count(h, RD_QPC_GOT, 24000000);
+	count(h, RD_QPC_OUT_OF_ORDER, 2000000);
+	count(h, RD_QPC_RETRIES, 3);
+	judge(h);
+	rd_qp_verdict_findings(&h->views, NULL, &findings);
 	assert_int_equal(findings.n, 0);
 }
 
@@ -148,196 +140,186 @@ static void sample(struct rd_qp_track *track, struct host *h, uint64_t ns)
 }
 
 /* Broken: it connected between the samples, so its PSNs jumped; its peer never answered. */
-static void connected_to_nobody(void **state)
+HOST_TEST(connected_to_nobody)
 {
 	struct rd_qp_track *track = rd_qp_track_create();
-	_cleanup_(host_deinit) struct host h;
 
-	start_soft(&h, 2);
-	add(&h, 17, RD_QPS_INIT, 0);
-	RD_SET(h.qps[0].sq_psn, 0);
-	RD_SET(h.qps[0].rq_psn, 0);
-	sample(track, &h, 100 * S);
-	RD_SET(h.qps[0].state, RD_QPS_RTS);
-	RD_SET(h.qps[0].rqpn, 18);
-	RD_SET(h.qps[0].sq_psn, 0x3a1b2c);
-	RD_SET(h.qps[0].rq_psn, 0x123456);
-	sample(track, &h, 102 * S);
-	judge(&h);
+	start_soft(h, 2);
+	add(h, 17, RD_QPS_INIT, 0);
+	RD_SET(h->qps[0].sq_psn, 0);
+	RD_SET(h->qps[0].rq_psn, 0);
+	sample(track, h, 100 * S);
+	RD_SET(h->qps[0].state, RD_QPS_RTS);
+	RD_SET(h->qps[0].rqpn, 18);
+	RD_SET(h->qps[0].sq_psn, 0x3a1b2c);
+	RD_SET(h->qps[0].rq_psn, 0x123456);
+	sample(track, h, 102 * S);
+	judge(h);
 	rd_qp_track_destroy(track);
-	assert_string_not_equal(rd_qp_verdicts[h.v[0].verdict->kind].name, "ok");
+	assert_string_not_equal(rd_qp_verdicts[h->v[0].verdict->kind].name, "ok");
 }
 
 /* Broken: likewise, connected again with another remote QP. */
-static void reconnected_to_nobody(void **state)
+HOST_TEST(reconnected_to_nobody)
 {
 	struct rd_qp_track *track = rd_qp_track_create();
-	_cleanup_(host_deinit) struct host h;
 
-	start_soft(&h, 2);
-	add(&h, 17, RD_QPS_RTS, 0);
-	RD_SET(h.qps[0].rqpn, 18);
-	RD_SET(h.qps[0].sq_psn, 1000);
-	RD_SET(h.qps[0].rq_psn, 1000);
-	sample(track, &h, 100 * S);
-	RD_SET(h.qps[0].rqpn, 99);
-	RD_SET(h.qps[0].sq_psn, 0x3a1b2c);
-	RD_SET(h.qps[0].rq_psn, 0x123456);
-	sample(track, &h, 102 * S);
-	judge(&h);
+	start_soft(h, 2);
+	add(h, 17, RD_QPS_RTS, 0);
+	RD_SET(h->qps[0].rqpn, 18);
+	RD_SET(h->qps[0].sq_psn, 1000);
+	RD_SET(h->qps[0].rq_psn, 1000);
+	sample(track, h, 100 * S);
+	RD_SET(h->qps[0].rqpn, 99);
+	RD_SET(h->qps[0].sq_psn, 0x3a1b2c);
+	RD_SET(h->qps[0].rq_psn, 0x123456);
+	sample(track, h, 102 * S);
+	judge(h);
 	rd_qp_track_destroy(track);
-	assert_string_not_equal(rd_qp_verdicts[h.v[0].verdict->kind].name, "ok");
+	assert_string_not_equal(rd_qp_verdicts[h->v[0].verdict->kind].name, "ok");
 }
 
 /* Healthy: at 400 Gbit/s, a PSN wraps every 1.4 s, and may seem to have fallen a little: no packet, and the device retransmits for
  * another one. Broken: in 0.1 s, or on a slow link, it cannot have wrapped. */
-static void psns_that_wrap(void **state)
+HOST_TEST(psns_that_wrap)
 {
 	struct rd_qp_track *track = rd_qp_track_create();
 	struct ports p;
-	_cleanup_(host_deinit) struct host h;
 
-	start_soft(&h, 2);
-	set_ports(&h, &p, 1);
+	start_soft(h, 2);
+	set_ports(h, &p, 1);
 	RD_SET(p.more[0].rate_gbps, 400);
-	add(&h, 17, RD_QPS_RTS, 0);
-	RD_SET(h.qps[0].sq_psn, 50000);
-	sample(track, &h, 100 * S);
-	RD_SET(h.qps[0].sq_psn, 49000);
-	sample(track, &h, 102 * S);
-	count(&h, RD_QPC_RETRIES, 3);
-	judged(&h, 0, "cannot-tell", "its PSN fell in 2.0 s");
-	assert_non_null(strstr(h.v[0].verdict->fix, "-i 0.1"));
-	RD_SET(h.past[0].psn_per_second, 0);
-	h.judge.seconds = 0.1;
-	judged(&h, 0, "retrying", "retransmitted 3 times");
-	h.judge.seconds = 2;
+	add(h, 17, RD_QPS_RTS, 0);
+	RD_SET(h->qps[0].sq_psn, 50000);
+	sample(track, h, 100 * S);
+	RD_SET(h->qps[0].sq_psn, 49000);
+	sample(track, h, 102 * S);
+	count(h, RD_QPC_RETRIES, 3);
+	judged(h, 0, "cannot-tell", "its PSN fell in 2.0 s");
+	assert_non_null(strstr(h->v[0].verdict->fix, "-i 0.1"));
+	RD_SET(h->past[0].psn_per_second, 0);
+	h->judge.seconds = 0.1;
+	judged(h, 0, "retrying", "retransmitted 3 times");
+	h->judge.seconds = 2;
 	p.more[0].rate_gbps.v = 10;
-	judged(&h, 0, "retrying", "retransmitted 3 times");
+	judged(h, 0, "retrying", "retransmitted 3 times");
 	p.more[0].rate_gbps.known = RD_ABSENT;
-	judged(&h, 0, "cannot-tell", "its PSN fell");
+	judged(h, 0, "cannot-tell", "its PSN fell");
 	/* A receiver in RTR does not wait for RTS. */
-	age(&h, &h.qps[0], RD_AGE_AT_LEAST, 60, 0);
-	RD_SET(h.qps[0].state, RD_QPS_RTR);
-	h.qps[0].proc = 1;
-	add(&h, 18, RD_QPS_RTS, 100)->proc = 1;
-	judged(&h, 0, "cannot-tell", "in RTR; its PSN fell");
+	age(h, &h->qps[0], RD_AGE_AT_LEAST, 60, 0);
+	RD_SET(h->qps[0].state, RD_QPS_RTR);
+	h->qps[0].proc = 1;
+	add(h, 18, RD_QPS_RTS, 100)->proc = 1;
+	judged(h, 0, "cannot-tell", "in RTR; its PSN fell");
 	rd_qp_track_destroy(track);
 }
 
 /* Broken: UC needs no ACK to send, so packets prove nothing about a port that is down. */
-static void uc_through_a_port_that_is_down(void **state)
+HOST_TEST(uc_through_a_port_that_is_down)
 {
 	struct ports p;
-	_cleanup_(host_deinit) struct host h;
 
-	start_soft(&h, 2);
-	set_ports(&h, &p, 1);
+	start_soft(h, 2);
+	set_ports(h, &p, 1);
 	RD_SET(p.ports[0].state, 1);
-	add(&h, 17, RD_QPS_RTS, 1000)->type.v = RD_QPT_UC;
-	judged_not(&h, 0, "ok");
+	add(h, 17, RD_QPS_RTS, 1000)->type.v = RD_QPT_UC;
+	judged_not(h, 0, "ok");
 }
 
 /* Healthy: its peer is on the same device, which needs no link for that: in another network namespace; an address that another device
  * has, too; in no list. */
-static void loopback_that_is_not_proven(void **state)
+HOST_TEST(loopback_that_is_not_proven)
 {
 	struct ports p;
-	_cleanup_(host_deinit) struct host h;
 
-	start_soft(&h, 2);
-	set_ports(&h, &p, 1);
+	start_soft(h, 2);
+	set_ports(h, &p, 1);
 	RD_SET(p.ports[0].state, 1);
-	add(&h, 17, RD_QPS_RTS, 1000);
-	connect_qp(&h, 0, 99, gid_1);
+	add(h, 17, RD_QPS_RTS, 1000);
+	connect_qp(h, 0, 99, gid_1);
 	p.gids[0].here = false;
 	for (int i = 0; i < 2; i++) {
-		judged(&h, 0, "cannot-tell", "port rxe0/1 is DOWN");
+		judged(h, 0, "cannot-tell", "port rxe0/1 is DOWN");
 		p.gids[0].here = true;
 		p.gids[1] = p.gids[0];
 		p.gids[1].dev = 1;
 		p.all.n_gids = 2;
 	}
-	h.past[0].psn_per_second.v = 0;
-	judged_not(&h, 0, "cut-off");
-	h.past[0].psn_per_second.v = 1000;
-	h.past[0].seen->has_dgid = false;
-	RD_SET(h.devs[0].used[RD_RES_QP], 2);
-	h.devs[0].listed[RD_RES_QP] = 1;
-	judged_not(&h, 0, "cut-off");
-	RD_SET(h.qps[0].type, RD_QPT_UD);
-	judged_not(&h, 0, "cut-off");
+	h->past[0].psn_per_second.v = 0;
+	judged_not(h, 0, "cut-off");
+	h->past[0].psn_per_second.v = 1000;
+	h->past[0].seen->has_dgid = false;
+	RD_SET(h->devs[0].used[RD_RES_QP], 2);
+	h->devs[0].listed[RD_RES_QP] = 1;
+	judged_not(h, 0, "cut-off");
+	RD_SET(h->qps[0].type, RD_QPT_UD);
+	judged_not(h, 0, "cut-off");
 }
 
 /* Broken: from one port of its device to the other one, over a link that is down. */
-static void to_the_other_port(void **state)
+HOST_TEST(to_the_other_port)
 {
 	struct ports p;
-	_cleanup_(host_deinit) struct host h;
 
-	start_soft(&h, 60);
-	set_ports(&h, &p, 2);
+	start_soft(h, 60);
+	set_ports(h, &p, 2);
 	p.gids[1] = p.gids[0];
 	p.gids[1].raw[15] = 2;
 	p.gids[1].port = 2;
 	p.all.n_gids = 2;
 	RD_SET(p.ports[0].state, 1);
-	add(&h, 17, RD_QPS_RTS, 1000);
-	add(&h, 18, RD_QPS_RTS, 1000)->port.v = 2;
-	connect_qp(&h, 0, 18, p.gids[1].raw);
-	connect_qp(&h, 1, 17, gid_1);
-	judged_not(&h, 0, "ok");
+	add(h, 17, RD_QPS_RTS, 1000);
+	add(h, 18, RD_QPS_RTS, 1000)->port.v = 2;
+	connect_qp(h, 0, 18, p.gids[1].raw);
+	connect_qp(h, 1, 17, gid_1);
+	judged_not(h, 0, "ok");
 }
 
 /* Broken: without a subnet manager, a port of InfiniBand stays in INIT after its link came back, and discards all data packets. */
-static void a_port_without_a_subnet_manager(void **state)
+HOST_TEST(a_port_without_a_subnet_manager)
 {
 	struct ports p;
-	_cleanup_(host_deinit) struct host h;
 
-	start_soft(&h, 60);
-	set_ports(&h, &p, 1);
-	h.devs[0].protocol = (char *)"ib";
+	start_soft(h, 60);
+	set_ports(h, &p, 1);
+	h->devs[0].protocol = (char *)"ib";
 	RD_SET(p.ports[0].state, 2);
-	add(&h, 17, RD_QPS_RTS, 1000);
-	RD_SET(h.qps[0].rqpn, 99);
-	judged(&h, 0, "cut-off", "port rxe0/1 is INIT");
+	add(h, 17, RD_QPS_RTS, 1000);
+	RD_SET(h->qps[0].rqpn, 99);
+	judged(h, 0, "cut-off", "port rxe0/1 is INIT");
 	/* Healthy: iWARP without an IPv4 address. */
-	h.devs[0].protocol = (char *)"iw";
-	judged(&h, 0, "ok", "1000 packets");
+	h->devs[0].protocol = (char *)"iw";
+	judged(h, 0, "ok", "1000 packets");
 }
 
 /* Healthy: ports do not count packets that stay within the device; those that they count are of others. */
-static void packets_that_are_not_counted(void **state)
+HOST_TEST(packets_that_are_not_counted)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	start_soft(&h, 2);
-	add(&h, 17, RD_QPS_RTS, 5000);
-	count(&h, RD_QPC_SENT, 3);
-	count(&h, RD_QPC_RETRIES, 1);
-	judged_not(&h, 0, "retrying");
+	start_soft(h, 2);
+	add(h, 17, RD_QPS_RTS, 5000);
+	count(h, RD_QPC_SENT, 3);
+	count(h, RD_QPC_RETRIES, 1);
+	judged_not(h, 0, "retrying");
 }
 
 /* Healthy: packets are shorter than the path MTU, so a link that is not fully used suffices for more than a PSN counts. */
-static void short_packets_that_wrap(void **state)
+HOST_TEST(short_packets_that_wrap)
 {
 	struct rd_qp_track *track = rd_qp_track_create();
 	struct ports p;
-	_cleanup_(host_deinit) struct host h;
 
-	start_soft(&h, 2);
-	set_ports(&h, &p, 1);
+	start_soft(h, 2);
+	set_ports(h, &p, 1);
 	RD_SET(p.more[0].rate_gbps, 25);
-	add(&h, 17, RD_QPS_RTS, 0);
-	RD_SET(h.qps[0].sq_psn, 50000);
-	sample(track, &h, 100 * S);
-	RD_SET(h.qps[0].sq_psn, 49000);
-	sample(track, &h, 102 * S);
-	count(&h, RD_QPC_SENT, 16776216);
-	count(&h, RD_QPC_GOT, 400000);
-	count(&h, RD_QPC_RETRIES, 2);
-	judged(&h, 0, "cannot-tell", "its PSN fell");
+	add(h, 17, RD_QPS_RTS, 0);
+	RD_SET(h->qps[0].sq_psn, 50000);
+	sample(track, h, 100 * S);
+	RD_SET(h->qps[0].sq_psn, 49000);
+	sample(track, h, 102 * S);
+	count(h, RD_QPC_SENT, 16776216);
+	count(h, RD_QPC_GOT, 400000);
+	count(h, RD_QPC_RETRIES, 2);
+	judged(h, 0, "cannot-tell", "its PSN fell");
 	rd_qp_track_destroy(track);
 }
 
@@ -347,182 +329,126 @@ static bool has(const char *text, const char *word)
 }
 
 /* Broken: its peer is dead, but the ACK timeout (NCCL: 4.3 s) is longer than the interval. Nobody knows that nothing is posted. */
-static void dead_peer_before_the_first_timeout(void **state)
+HOST_TEST(dead_peer_before_the_first_timeout)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	start(&h, 1);
-	add(&h, 17, RD_QPS_RTS, 0);
-	judged(&h, 0, "idle", "no packet in 1.0 s");
-	assert_false(has(h.v[0].verdict->fix, "no work request is outstanding"));
-	assert_true(has(h.v[0].verdict->fix, "-i "));
+	start(h, 1);
+	add(h, 17, RD_QPS_RTS, 0);
+	judged(h, 0, "idle", "no packet in 1.0 s");
+	assert_false(has(h->v[0].verdict->fix, "no work request is outstanding"));
+	assert_true(has(h->v[0].verdict->fix, "-i "));
 }
 
 /* Broken: 4 of 20 packets lost are too few to be sure of, and no "no action needed". */
-static void slow_job_that_loses_packets(void **state)
+HOST_TEST(slow_job_that_loses_packets)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	start(&h, 2);
-	add(&h, 17, RD_QPS_RTS, 10);
-	count(&h, RD_QPC_SENT, 20);
-	count(&h, RD_QPC_GOT, 20);
-	count(&h, RD_QPC_NAKS, 4);
-	judged_not(&h, 0, "ok");
+	start(h, 2);
+	add(h, 17, RD_QPS_RTS, 10);
+	count(h, RD_QPC_SENT, 20);
+	count(h, RD_QPC_GOT, 20);
+	count(h, RD_QPC_NAKS, 4);
+	judged_not(h, 0, "ok");
 }
 
 /* Broken: half of the queue pairs of a job wait for a peer that is dead, in RTR; not a packet, and no process in RTS. */
-static void a_job_that_never_connects(void **state)
+HOST_TEST(a_job_that_never_connects)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	start(&h, 2);
+	start(h, 2);
 	for (uint32_t i = 0; i < 4; i++)
-		age(&h, add(&h, 17 + i, RD_QPS_RTR, 0), RD_AGE_AT_LEAST, 60, 0);
-	judge(&h);
+		age(h, add(h, 17 + i, RD_QPS_RTR, 0), RD_AGE_AT_LEAST, 60, 0);
+	judge(h);
 	for (size_t i = 0; i < 4; i++) {
-		assert_string_not_equal(rd_qp_verdicts[h.v[i].verdict->kind].name, "ok");
-		assert_string_not_equal(rd_qp_verdicts[h.v[i].verdict->kind].name, "receiving");
+		assert_string_not_equal(rd_qp_verdicts[h->v[i].verdict->kind].name, "ok");
+		assert_string_not_equal(rd_qp_verdicts[h->v[i].verdict->kind].name, "receiving");
 	}
 }
 
 /* Broken: the queue pair failed long before the first look; what its device counts now is of others. */
-static void failed_before_the_first_look(void **state)
+HOST_TEST(failed_before_the_first_look)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	start(&h, 2);
-	age(&h, put(&h, 17, RD_QPS_ERR), RD_AGE_AT_LEAST, 30, 0);
-	add(&h, 18, RD_QPS_RTS, 0);
-	count(&h, RD_QPC_EXHAUSTED, 1);
-	judged(&h, 0, "failed", "in ERR");
+	start(h, 2);
+	age(h, put(h, 17, RD_QPS_ERR), RD_AGE_AT_LEAST, 30, 0);
+	add(h, 18, RD_QPS_RTS, 0);
+	count(h, RD_QPC_EXHAUSTED, 1);
+	judged(h, 0, "failed", "in ERR");
 }
 
 /* Broken at the other end: it is the responder that sends RNR NAKs, and moves nothing; a UD queue pair beside it is no reason to
  * accuse the wrong program. */
-static void rnr_beside_a_datagram_queue_pair(void **state)
+HOST_TEST(rnr_beside_a_datagram_queue_pair)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	start(&h, 2);
-	add(&h, 17, RD_QPS_RTS, 0);
-	RD_SET(put(&h, 18, RD_QPS_RTS)->type, RD_QPT_UD);
-	count(&h, RD_QPC_RNR_SENT, 100);
-	judged_not(&h, 0, "idle");
-	is(h.v[1].verdict, "ok", "no connection");
+	start(h, 2);
+	add(h, 17, RD_QPS_RTS, 0);
+	RD_SET(put(h, 18, RD_QPS_RTS)->type, RD_QPT_UD);
+	count(h, RD_QPC_RNR_SENT, 100);
+	judged_not(h, 0, "idle");
+	is(h->v[1].verdict, "ok", "no connection");
 }
 
 /* Healthy: a heartbeat, one packet every two seconds. */
-static void heartbeat(void **state)
+HOST_TEST(heartbeat)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	start(&h, 2);
-	add(&h, 17, RD_QPS_RTS, 0.5);
-	count(&h, RD_QPC_SENT, 1);
-	count(&h, RD_QPC_GOT, 1);
-	judged(&h, 0, "idle", "did not retransmit");
+	start(h, 2);
+	add(h, 17, RD_QPS_RTS, 0.5);
+	count(h, RD_QPC_SENT, 1);
+	count(h, RD_QPC_GOT, 1);
+	judged(h, 0, "idle", "did not retransmit");
 }
 
 /* Healthy: ACKs that come later than the timeout are received again as duplicates: nothing was lost on the way here. */
-static void late_acks_are_no_loss_of_data(void **state)
+HOST_TEST(late_acks_are_no_loss_of_data)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	start(&h, 2);
-	add(&h, 17, RD_QPS_RTS, 120);
-	count(&h, RD_QPC_SENT, 250);
-	count(&h, RD_QPC_GOT, 250);
-	count(&h, RD_QPC_DUPLICATES, 6);
-	judge(&h);
-	assert_false(has(h.v[0].verdict->why, "packets lost or"));
-	assert_true(has(h.v[0].verdict->why, "duplicate"));
+	start(h, 2);
+	add(h, 17, RD_QPS_RTS, 120);
+	count(h, RD_QPC_SENT, 250);
+	count(h, RD_QPC_GOT, 250);
+	count(h, RD_QPC_DUPLICATES, 6);
+	judge(h);
+	assert_false(has(h->v[0].verdict->why, "packets lost or"));
+	assert_true(has(h->v[0].verdict->why, "duplicate"));
 }
 
 /* Healthy: 64 queue pairs of which one works; the others wait for their turn, and nothing is retransmitted. */
-static void one_of_many_works(void **state)
+HOST_TEST(one_of_many_works)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	start(&h, 2);
-	add(&h, 17, RD_QPS_RTS, 100000);
-	count(&h, RD_QPC_SENT, 200000);
+	start(h, 2);
+	add(h, 17, RD_QPS_RTS, 100000);
+	count(h, RD_QPC_SENT, 200000);
 	for (uint32_t i = 1; i < 8; i++)
-		add(&h, 17 + i, RD_QPS_RTS, 0);
-	judged(&h, 0, "ok", "packets per second");
+		add(h, 17 + i, RD_QPS_RTS, 0);
+	judged(h, 0, "ok", "packets per second");
 	for (size_t i = 1; i < 8; i++)
-		is(h.v[i].verdict, "idle", "no packet");
+		is(h->v[i].verdict, "idle", "no packet");
 }
 
 /* Healthy: a queue pair of a device that retransmits for another device's peer; and one whose device counts nothing. */
-static void neighbour_device_retransmits(void **state)
+HOST_TEST(neighbour_device_retransmits)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	start(&h, 2);
-	add(&h, 17, RD_QPS_RTS, 0);
-	add(&h, 18, RD_QPS_RTS, 0)->dev = 1;
-	count(&h, RD_QPC_RETRIES, 30);
-	judged(&h, 0, "retrying", "device-wide");
-	is(h.v[1].verdict, "idle", "did not retransmit");
+	start(h, 2);
+	add(h, 17, RD_QPS_RTS, 0);
+	add(h, 18, RD_QPS_RTS, 0)->dev = 1;
+	count(h, RD_QPC_RETRIES, 30);
+	judged(h, 0, "retrying", "device-wide");
+	is(h->v[1].verdict, "idle", "did not retransmit");
 }
 
 /* Healthy: what was retransmitted belongs to another one, whose program ended between the samples. */
-static void another_one_is_gone(void **state)
+HOST_TEST(another_one_is_gone)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	start(&h, 2);
-	add(&h, 17, RD_QPS_RTS, 0);
-	count(&h, RD_QPC_RETRIES, 12);
-	h.views.gone = rd_alloc(3, sizeof(*h.views.gone));
-	h.views.gone[0] = 1;
-	judged(&h, 0, "cannot-tell", "2 queue pairs");
+	start(h, 2);
+	add(h, 17, RD_QPS_RTS, 0);
+	count(h, RD_QPC_RETRIES, 12);
+	h->views.gone = rd_alloc(3, sizeof(*h->views.gone));
+	h->views.gone[0] = 1;
+	judged(h, 0, "cannot-tell", "2 queue pairs");
 }
 
 /* Healthy: two samples 10 ms apart; three packets retransmitted of many are no loss to speak of. */
-static void samples_that_follow_at_once(void **state)
+HOST_TEST(samples_that_follow_at_once)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	start(&h, 0.01);
-	add(&h, 17, RD_QPS_RTS, 1000000);
-	count(&h, RD_QPC_SENT, 10000);
-	count(&h, RD_QPC_GOT, 10000);
-	count(&h, RD_QPC_NAKS, 3);
-	judged(&h, 0, "ok", "packets per second");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(one_timeout_of_a_keepalive),
-		TEST(receiver_that_pauses),
-		TEST(other_port_went_down),
-		TEST(loopback_without_a_link),
-		TEST(migrated_to_another_port),
-		TEST(adaptive_routing_busy),
-		TEST(connected_to_nobody),
-		TEST(reconnected_to_nobody),
-		TEST(uc_through_a_port_that_is_down),
-		TEST(psns_that_wrap),
-		TEST(loopback_that_is_not_proven),
-		TEST(to_the_other_port),
-		TEST(a_port_without_a_subnet_manager),
-		TEST(packets_that_are_not_counted),
-		TEST(short_packets_that_wrap),
-		TEST(dead_peer_before_the_first_timeout),
-		TEST(slow_job_that_loses_packets),
-		TEST(a_job_that_never_connects),
-		TEST(failed_before_the_first_look),
-		TEST(rnr_beside_a_datagram_queue_pair),
-		TEST(heartbeat),
-		TEST(late_acks_are_no_loss_of_data),
-		TEST(one_of_many_works),
-		TEST(neighbour_device_retransmits),
-		TEST(another_one_is_gone),
-		TEST(samples_that_follow_at_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	start(h, 0.01);
+	add(h, 17, RD_QPS_RTS, 1000000);
+	count(h, RD_QPC_SENT, 10000);
+	count(h, RD_QPC_GOT, 10000);
+	count(h, RD_QPC_NAKS, 3);
+	judged(h, 0, "ok", "packets per second");
 }

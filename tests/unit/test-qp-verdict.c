@@ -5,9 +5,6 @@
 #include "analyse/qp/qp.h"
 #include "base/klog-form.h"
 
-#include <errno.h>
-#include <string.h>
-
 static void log_line(struct host *h, const char *text, uint64_t time_ns, uint8_t facility)
 {
 	h->lines[h->klog.n++] = (struct rd_krecord){
@@ -16,192 +13,170 @@ static void log_line(struct host *h, const char *text, uint64_t time_ns, uint8_t
 	h->judge.klog = &h->klog;
 }
 
-static void one_look_tells_little(void **state)
+HOST_TEST(one_look_tells_little)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	host_init(&h);
-	put(&h, 1, RD_QPS_RTS);
-	age(&h, put(&h, 2, RD_QPS_INIT), RD_AGE_AT_LEAST, 0, 0);
-	h.qps[2] = (struct rd_qp){ .query_errno = EIO };
-	h.res.n_qps = 3;
-	put(&h, 4, RD_QPS_RTS);
-	RD_SET(h.qps[3].type, RD_QPT_UD);
-	judged(&h, 0, "cannot-tell", "one sample");
-	is(h.v[1].verdict, "cannot-tell", "stuck after 10 s");
-	is(h.v[2].verdict, "cannot-tell", "EIO");
-	is(h.v[3].verdict, "ok", "no connection");
+	host_init(h);
+	put(h, 1, RD_QPS_RTS);
+	age(h, put(h, 2, RD_QPS_INIT), RD_AGE_AT_LEAST, 0, 0);
+	h->qps[2] = (struct rd_qp){ .query_errno = EIO };
+	h->res.n_qps = 3;
+	put(h, 4, RD_QPS_RTS);
+	RD_SET(h->qps[3].type, RD_QPT_UD);
+	judged(h, 0, "cannot-tell", "one sample");
+	is(h->v[1].verdict, "cannot-tell", "stuck after 10 s");
+	is(h->v[2].verdict, "cannot-tell", "EIO");
+	is(h->v[3].verdict, "ok", "no connection");
 }
 
-static void stuck_is_what_takes_longer(void **state)
+HOST_TEST(stuck_is_what_takes_longer)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	host_init(&h);
-	age(&h, put(&h, 1, RD_QPS_INIT), RD_AGE_AT_LEAST, 10, 0);
-	age(&h, put(&h, 2, RD_QPS_RTR), RD_AGE_EXACT, 9.9, 9.9);
-	age(&h, put(&h, 3, RD_QPS_INIT), RD_AGE_INTERVAL, 9, 11);
-	age(&h, put(&h, 4, RD_QPS_INIT), RD_AGE_EXACT, 12, 12);
-	h.past[3].last_err = -ETIMEDOUT;
-	judged(&h, 0, "stuck", "at least 10.0 s");
-	is(h.v[1].verdict, "ok", "connecting: in");
-	is(h.v[2].verdict, "cannot-tell", "9.0 to 11.0 s");
-	is(h.v[3].verdict, "stuck", "ETIMEDOUT");
+	host_init(h);
+	age(h, put(h, 1, RD_QPS_INIT), RD_AGE_AT_LEAST, 10, 0);
+	age(h, put(h, 2, RD_QPS_RTR), RD_AGE_EXACT, 9.9, 9.9);
+	age(h, put(h, 3, RD_QPS_INIT), RD_AGE_INTERVAL, 9, 11);
+	age(h, put(h, 4, RD_QPS_INIT), RD_AGE_EXACT, 12, 12);
+	h->past[3].last_err = -ETIMEDOUT;
+	judged(h, 0, "stuck", "at least 10.0 s");
+	is(h->v[1].verdict, "ok", "connecting: in");
+	is(h->v[2].verdict, "cannot-tell", "9.0 to 11.0 s");
+	is(h->v[3].verdict, "stuck", "ETIMEDOUT");
 }
 
-static void nothing_moves(void **state)
+HOST_TEST(nothing_moves)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	host_init(&h);
-	put(&h, 1, RD_QPS_RTS);
-	put(&h, 2, RD_QPS_RTS)->dev = 1;
-	two_looks(&h, 2);
-	RD_SET(h.since[1].v[RD_QPC_RETRIES], 12);
-	judged(&h, 0, "idle", "no packet in 2.0 s");
-	is(h.v[1].verdict, "retrying", "device-wide");
+	host_init(h);
+	put(h, 1, RD_QPS_RTS);
+	put(h, 2, RD_QPS_RTS)->dev = 1;
+	two_looks(h, 2);
+	RD_SET(h->since[1].v[RD_QPC_RETRIES], 12);
+	judged(h, 0, "idle", "no packet in 2.0 s");
+	is(h->v[1].verdict, "retrying", "device-wide");
 	/* Another that stands still: it could be either. */
-	put(&h, 3, RD_QPS_RTS)->dev = 1;
-	RD_SET(h.past[2].psn_per_second, 0);
-	judged(&h, 1, "cannot-tell", "2 queue pairs");
-	is(h.v[2].verdict, "cannot-tell", "2 queue pairs");
+	put(h, 3, RD_QPS_RTS)->dev = 1;
+	RD_SET(h->past[2].psn_per_second, 0);
+	judged(h, 1, "cannot-tell", "2 queue pairs");
+	is(h->v[2].verdict, "cannot-tell", "2 queue pairs");
 }
 
 /* What is sent again may be what another lost, which goes on. */
-static void one_that_moves_may_be_meant(void **state)
+HOST_TEST(one_that_moves_may_be_meant)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	host_init(&h);
-	put(&h, 1, RD_QPS_RTS);
-	put(&h, 2, RD_QPS_RTS);
-	two_looks(&h, 2);
-	RD_SET(h.past[1].psn_per_second, 1000);
-	RD_SET(h.since[0].v[RD_QPC_RETRIES], 12);
-	judged(&h, 0, "cannot-tell", "2 queue pairs");
+	host_init(h);
+	put(h, 1, RD_QPS_RTS);
+	put(h, 2, RD_QPS_RTS);
+	two_looks(h, 2);
+	RD_SET(h->past[1].psn_per_second, 1000);
+	RD_SET(h->since[0].v[RD_QPC_RETRIES], 12);
+	judged(h, 0, "cannot-tell", "2 queue pairs");
 	/* 12 timeouts for 2000 packets: it may be the one that lost them. */
-	is(h.v[1].verdict, "cannot-tell", "of this or another queue pair");
-	RD_SET(h.since[0].v[RD_QPC_SENT], 200000);
-	judged(&h, 1, "ok", "packets per second");
+	is(h->v[1].verdict, "cannot-tell", "of this or another queue pair");
+	RD_SET(h->since[0].v[RD_QPC_SENT], 200000);
+	judged(h, 1, "ok", "packets per second");
 	/* One of UC is not: it never sends again. */
-	RD_SET(h.qps[1].type, RD_QPT_UC);
-	judged(&h, 0, "retrying", "retransmitted 12 times");
-	RD_SET(h.past[1].psn_per_second, 0);
-	judged(&h, 1, "idle", "UC");
+	RD_SET(h->qps[1].type, RD_QPT_UC);
+	judged(h, 0, "retrying", "retransmitted 12 times");
+	RD_SET(h->past[1].psn_per_second, 0);
+	judged(h, 1, "idle", "UC");
 }
 
-static void what_is_not_counted_is_not_nothing(void **state)
+HOST_TEST(what_is_not_counted_is_not_nothing)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	host_init(&h);
-	put(&h, 1, RD_QPS_RTS);
-	two_looks(&h, 2);
-	h.since[0].v[RD_QPC_RETRIES].known = RD_ABSENT;
-	judged(&h, 0, "cannot-tell", "are not counted");
+	host_init(h);
+	put(h, 1, RD_QPS_RTS);
+	two_looks(h, 2);
+	h->since[0].v[RD_QPC_RETRIES].known = RD_ABSENT;
+	judged(h, 0, "cannot-tell", "are not counted");
 }
 
-static void one_packet_is_no_progress(void **state)
+HOST_TEST(one_packet_is_no_progress)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	host_init(&h);
-	put(&h, 1, RD_QPS_RTS);
-	two_looks(&h, 2);
-	RD_SET(h.past[0].psn_per_second, 0.5);
-	RD_SET(h.since[0].v[RD_QPC_RETRIES], 12);
-	judged(&h, 0, "retrying", "12 times");
-	RD_SET(h.past[0].psn_per_second, 5);
-	h.since[0].v[RD_QPC_RETRIES].v = 1;
-	judged(&h, 0, "ok", "5 packets per second");
+	host_init(h);
+	put(h, 1, RD_QPS_RTS);
+	two_looks(h, 2);
+	RD_SET(h->past[0].psn_per_second, 0.5);
+	RD_SET(h->since[0].v[RD_QPC_RETRIES], 12);
+	judged(h, 0, "retrying", "12 times");
+	RD_SET(h->past[0].psn_per_second, 5);
+	h->since[0].v[RD_QPC_RETRIES].v = 1;
+	judged(h, 0, "ok", "5 packets per second");
 }
 
-static void exhausted_only_with_evidence(void **state)
+HOST_TEST(exhausted_only_with_evidence)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	host_init(&h);
-	past_of(&h, put(&h, 1, RD_QPS_ERR))->fresh = true;
-	two_looks(&h, 1);
-	judged(&h, 0, "failed", "cause unknown");
-	RD_SET(h.since[0].v[RD_QPC_EXHAUSTED], 1);
-	judged(&h, 0, "retries-exhausted", "device-wide");
+	host_init(h);
+	past_of(h, put(h, 1, RD_QPS_ERR))->fresh = true;
+	two_looks(h, 1);
+	judged(h, 0, "failed", "cause unknown");
+	RD_SET(h->since[0].v[RD_QPC_EXHAUSTED], 1);
+	judged(h, 0, "retries-exhausted", "device-wide");
 	/* It is kept when the counter has long stood still. */
-	h.past[0].fresh = false;
-	h.since[0].v[RD_QPC_EXHAUSTED].v = 0;
-	judged(&h, 0, "retries-exhausted", "device-wide");
+	h->past[0].fresh = false;
+	h->since[0].v[RD_QPC_EXHAUSTED].v = 0;
+	judged(h, 0, "retries-exhausted", "device-wide");
 }
 
-static void more_failed_than_gave_up(void **state)
+HOST_TEST(more_failed_than_gave_up)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	host_init(&h);
-	past_of(&h, put(&h, 1, RD_QPS_ERR))->fresh = true;
-	past_of(&h, put(&h, 2, RD_QPS_ERR))->fresh = true;
-	two_looks(&h, 1);
-	RD_SET(h.since[0].v[RD_QPC_EXHAUSTED], 1);
-	judged(&h, 0, "failed", "cause unknown");
-	is(h.v[1].verdict, "failed", "cause unknown");
+	host_init(h);
+	past_of(h, put(h, 1, RD_QPS_ERR))->fresh = true;
+	past_of(h, put(h, 2, RD_QPS_ERR))->fresh = true;
+	two_looks(h, 1);
+	RD_SET(h->since[0].v[RD_QPC_EXHAUSTED], 1);
+	judged(h, 0, "failed", "cause unknown");
+	is(h->v[1].verdict, "failed", "cause unknown");
 }
 
-static void flushed_by_its_program(void **state)
+HOST_TEST(flushed_by_its_program)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	host_init(&h);
-	past_of(&h, put(&h, 1, RD_QPS_ERR))->moved_by_call = true;
-	put(&h, 2, RD_QPS_ERR);
-	RD_SET(h.past[1].last_event, 3);
-	judged(&h, 0, "flushed", "its program");
-	is(h.v[1].verdict, "failed", "QP_ACCESS_ERR");
+	host_init(h);
+	past_of(h, put(h, 1, RD_QPS_ERR))->moved_by_call = true;
+	put(h, 2, RD_QPS_ERR);
+	RD_SET(h->past[1].last_event, 3);
+	judged(h, 0, "flushed", "its program");
+	is(h->v[1].verdict, "failed", "QP_ACCESS_ERR");
 }
 
-static void log_lines_find_their_queue_pair(void **state)
+HOST_TEST(log_lines_find_their_queue_pair)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	host_init(&h);
-	put(&h, 17, RD_QPS_ERR);
-	put(&h, 18, RD_QPS_ERR);
-	put(&h, 18, RD_QPS_ERR)->dev = 1;
-	age(&h, put(&h, 0x1a2, RD_QPS_ERR), RD_AGE_INTERVAL, 5, 10);
-	h.qps[3].dev = 1;
-	log_line(&h, "mlx5_1: QP 0x1a2 error: something old", 10 * S, 0);
-	log_line(&h, "infiniband mlx5_0: qp#17 make_send_cqe: non-flush error status = 12", 90 * S, 0);
-	log_line(&h, "mlx5_0: QP 18 written by a program: retry exceeded", 91 * S, 1);
-	log_line(&h, "mlx5_1/1: QP 18 error: local protection error (0x32 0x0 0x9)", 92 * S, 0);
-	judged(&h, 0, "retries-exhausted", "RETRY_EXC_ERR");
-	is(h.v[1].verdict, "failed", "cause unknown");
-	is(h.v[2].verdict, "failed", "local protection error");
-	is(h.v[3].verdict, "failed", "cause unknown");
+	host_init(h);
+	put(h, 17, RD_QPS_ERR);
+	put(h, 18, RD_QPS_ERR);
+	put(h, 18, RD_QPS_ERR)->dev = 1;
+	age(h, put(h, 0x1a2, RD_QPS_ERR), RD_AGE_INTERVAL, 5, 10);
+	h->qps[3].dev = 1;
+	log_line(h, "mlx5_1: QP 0x1a2 error: something old", 10 * S, 0);
+	log_line(h, "infiniband mlx5_0: qp#17 make_send_cqe: non-flush error status = 12", 90 * S, 0);
+	log_line(h, "mlx5_0: QP 18 written by a program: retry exceeded", 91 * S, 1);
+	log_line(h, "mlx5_1/1: QP 18 error: local protection error (0x32 0x0 0x9)", 92 * S, 0);
+	judged(h, 0, "retries-exhausted", "RETRY_EXC_ERR");
+	is(h->v[1].verdict, "failed", "cause unknown");
+	is(h->v[2].verdict, "failed", "local protection error");
+	is(h->v[3].verdict, "failed", "cause unknown");
 }
 
 /* Numbers are reused: a line that is older than the process is about another queue pair. A newer one has the time of the failure, unless
  * another line has, too, or it was seen in ERR before. */
-static void lines_of_another_life(void **state)
+HOST_TEST(lines_of_another_life)
 {
-	_cleanup_(host_deinit) struct host h;
-
-	host_init(&h);
-	age(&h, put(&h, 17, RD_QPS_ERR), RD_AGE_AT_LEAST, 0, 0);
-	h.qps[0].proc = 1;
-	log_line(&h, "mlx5_0: qp#17 make_send_cqe: non-flush error status = 12", 60 * S, 0);
-	RD_SET(h.procs[1].start_ns, 61 * S);
-	judged(&h, 0, "failed", "in ERR for at least 0.0 s; cause unknown");
-	h.procs[1].start_ns.v = 59 * S;
-	judged(&h, 0, "retries-exhausted", "in ERR for 40.0 s; kernel log: ");
-	assert_int_equal(h.v[0].past->age_kind, RD_AGE_EXACT);
-	age(&h, &h.qps[0], RD_AGE_AT_LEAST, 50, 0);
-	judged(&h, 0, "retries-exhausted", "in ERR for at least 50.0 s; kernel log: ");
-	age(&h, &h.qps[0], RD_AGE_AT_LEAST, 0, 0);
-	h.past[0].age_max_seconds.known = RD_ABSENT;
-	h.lines[0].time_ns = 60 * S;
-	log_line(&h, "mlx5_0: qp#17 make_send_cqe: non-flush error status = 12", 70 * S, 0);
-	judged(&h, 0, "retries-exhausted", "in ERR for at least 0.0 s; kernel log: ");
+	host_init(h);
+	age(h, put(h, 17, RD_QPS_ERR), RD_AGE_AT_LEAST, 0, 0);
+	h->qps[0].proc = 1;
+	log_line(h, "mlx5_0: qp#17 make_send_cqe: non-flush error status = 12", 60 * S, 0);
+	RD_SET(h->procs[1].start_ns, 61 * S);
+	judged(h, 0, "failed", "in ERR for at least 0.0 s; cause unknown");
+	h->procs[1].start_ns.v = 59 * S;
+	judged(h, 0, "retries-exhausted", "in ERR for 40.0 s; kernel log: ");
+	assert_int_equal(h->v[0].past->age_kind, RD_AGE_EXACT);
+	age(h, &h->qps[0], RD_AGE_AT_LEAST, 50, 0);
+	judged(h, 0, "retries-exhausted", "in ERR for at least 50.0 s; kernel log: ");
+	age(h, &h->qps[0], RD_AGE_AT_LEAST, 0, 0);
+	h->past[0].age_max_seconds.known = RD_ABSENT;
+	h->lines[0].time_ns = 60 * S;
+	log_line(h, "mlx5_0: qp#17 make_send_cqe: non-flush error status = 12", 70 * S, 0);
+	judged(h, 0, "retries-exhausted", "in ERR for at least 0.0 s; kernel log: ");
 }
 
-static void numbers_as_drivers_write_them(void **state)
+TEST(numbers_as_drivers_write_them)
 {
 	static const struct {
 		const char *text;
@@ -232,17 +207,16 @@ static void numbers_as_drivers_write_them(void **state)
 	}
 }
 
-static void remarks_are_one_a_device(void **state)
+HOST_TEST(remarks_are_one_a_device)
 {
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-	_cleanup_(host_deinit) struct host h;
 
-	host_init(&h);
-	put(&h, 1, RD_QPS_ERR);
-	put(&h, 2, RD_QPS_ERR);
-	put(&h, 3, RD_QPS_ERR)->dev = 1;
-	judge(&h);
-	rd_qp_verdict_findings(&h.views, NULL, &findings);
+	host_init(h);
+	put(h, 1, RD_QPS_ERR);
+	put(h, 2, RD_QPS_ERR);
+	put(h, 3, RD_QPS_ERR)->dev = 1;
+	judge(h);
+	rd_qp_verdict_findings(&h->views, NULL, &findings);
 	assert_int_equal(findings.n, 2);
 	assert_int_equal(findings.v[0].severity, RD_SEV_CRITICAL);
 	assert_non_null(strstr(findings.v[0].subject, "2 queue pairs"));
@@ -250,7 +224,7 @@ static void remarks_are_one_a_device(void **state)
 }
 
 /* Held against what the kernel's rdma_calc_flow_label and rdma_flow_label_to_udp_sport give. */
-static void source_port_as_the_kernel_has_it(void **state)
+TEST(source_port_as_the_kernel_has_it)
 {
 	assert_int_equal(rd_flow_label_of_qps(17, 17), 289);
 	assert_int_equal(rd_udp_sport(0, 17, 17), 0xc000 | 289);
@@ -259,7 +233,7 @@ static void source_port_as_the_kernel_has_it(void **state)
 }
 
 /* bnxt_re leaves it to the device. */
-static void source_port_of_each_driver(void **state)
+TEST(source_port_of_each_driver)
 {
 	static const struct {
 		uint32_t driver, label;
@@ -285,27 +259,4 @@ static void source_port_of_each_driver(void **state)
 		assert_int_equal(seen.udp_sport.known, cells[i].port ? RD_OK : RD_ABSENT);
 		assert_int_equal(seen.udp_sport.v, cells[i].port);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(one_look_tells_little),
-		TEST(stuck_is_what_takes_longer),
-		TEST(nothing_moves),
-		TEST(one_that_moves_may_be_meant),
-		TEST(what_is_not_counted_is_not_nothing),
-		TEST(one_packet_is_no_progress),
-		TEST(exhausted_only_with_evidence),
-		TEST(more_failed_than_gave_up),
-		TEST(flushed_by_its_program),
-		TEST(lines_of_another_life),
-		TEST(log_lines_find_their_queue_pair),
-		TEST(numbers_as_drivers_write_them),
-		TEST(remarks_are_one_a_device),
-		TEST(source_port_as_the_kernel_has_it),
-		TEST(source_port_of_each_driver),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

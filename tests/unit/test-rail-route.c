@@ -2,9 +2,6 @@
 /* Rails with routing tables of their own: the route that is missing, and the command that adds it. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "check-run.h"
 #include "model/host/netstate.h"
 #include "model/nicmap/nicmap.h"
@@ -77,7 +74,7 @@ static void expect_fix(struct rail *rail, const char *wanted)
 	assert_true(found);
 }
 
-static void a_table_without_the_rail(void **state)
+TEST(a_table_without_the_rail)
 {
 	_cleanup_(rail_deinit) struct rail rail;
 
@@ -92,7 +89,7 @@ static void a_table_without_the_rail(void **state)
 	expect_fix(&rail, "GATEWAY");
 }
 
-static void a_table_with_the_rail(void **state)
+TEST(a_table_with_the_rail)
 {
 	_cleanup_(rail_deinit) struct rail rail;
 
@@ -103,11 +100,4 @@ static void a_table_with_the_rail(void **state)
 	rail.routes[0].ifindex = 9;
 	rail.policy.source[3] = 7;
 	assert_int_equal(check_worst(&rail.in, "rail-route"), RD_SEV_SKIP);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { TEST(a_table_without_the_rail), TEST(a_table_with_the_rail) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

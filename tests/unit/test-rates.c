@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include <string.h>
-
 #include "analyse/counters/counters.h"
 #include "counter-table.h"
 
@@ -67,56 +65,52 @@ static size_t remarks_of(struct host *host, struct rd_findings *findings)
 	return findings->n;
 }
 
-static void data_counters_count_four_octets(void **state)
-{
-	_cleanup_(end) struct host host;
+#define HOST_TEST(name) TEST_ON(name, struct host, host, { 0 }, end)
 
-	begin(&host, 1);
-	add(&host, 0, RD_GROUP_NETDEV, "tx_bytes");
-	add(&host, 0, RD_GROUP_PORT, "port_xmit_data");
-	ready(&host);
-	moved(&host, 0, 1);
-	moved(&host, 1, 1250000000);
-	rd_rates_update(&host.rates, &host.set, host.deltas, 2);
-	assert_true(host.rates.ports[0].tx_gbps.v > 19.99 && host.rates.ports[0].tx_gbps.v < 20.01);
-	assert_true(host.rates.ports[0].tx_share.v > 0.199 && host.rates.ports[0].tx_share.v < 0.201);
-	assert_string_equal(host.rates.ports[0].counted_by->name, "port_xmit_data");
-	assert_int_equal(host.rates.ports[0].rx_gbps.known, RD_ABSENT);
+HOST_TEST(data_counters_count_four_octets)
+{
+	begin(host, 1);
+	add(host, 0, RD_GROUP_NETDEV, "tx_bytes");
+	add(host, 0, RD_GROUP_PORT, "port_xmit_data");
+	ready(host);
+	moved(host, 0, 1);
+	moved(host, 1, 1250000000);
+	rd_rates_update(&host->rates, &host->set, host->deltas, 2);
+	assert_true(host->rates.ports[0].tx_gbps.v > 19.99 && host->rates.ports[0].tx_gbps.v < 20.01);
+	assert_true(host->rates.ports[0].tx_share.v > 0.199 && host->rates.ports[0].tx_share.v < 0.201);
+	assert_string_equal(host->rates.ports[0].counted_by->name, "port_xmit_data");
+	assert_int_equal(host->rates.ports[0].rx_gbps.known, RD_ABSENT);
 	/* What the port does not say, the interface may. */
-	host.deltas[1].kind = RD_DELTA_UNKNOWN;
-	rd_rates_update(&host.rates, &host.set, host.deltas, 2);
-	assert_string_equal(host.rates.ports[0].counted_by->name, "tx_bytes");
+	host->deltas[1].kind = RD_DELTA_UNKNOWN;
+	rd_rates_update(&host->rates, &host->set, host->deltas, 2);
+	assert_string_equal(host->rates.ports[0].counted_by->name, "tx_bytes");
 }
 
-static void more_than_is_known_gives_no_rate(void **state)
+HOST_TEST(more_than_is_known_gives_no_rate)
 {
-	_cleanup_(end) struct host host;
-
-	begin(&host, 1);
-	add(&host, 0, RD_GROUP_PORT, "port_xmit_data");
-	ready(&host);
-	moved(&host, 0, 1000);
-	host.deltas[0].kind = RD_DELTA_AT_LEAST;
-	rd_rates_update(&host.rates, &host.set, host.deltas, 1);
-	assert_int_equal(host.rates.ports[0].tx_gbps.known, RD_ABSENT);
-	assert_int_equal(host.rates.ports[0].tx_share.known, RD_ABSENT);
+	begin(host, 1);
+	add(host, 0, RD_GROUP_PORT, "port_xmit_data");
+	ready(host);
+	moved(host, 0, 1000);
+	host->deltas[0].kind = RD_DELTA_AT_LEAST;
+	rd_rates_update(&host->rates, &host->set, host->deltas, 1);
+	assert_int_equal(host->rates.ports[0].tx_gbps.known, RD_ABSENT);
+	assert_int_equal(host->rates.ports[0].tx_share.known, RD_ABSENT);
 }
 
-static void both_halves_of_a_sum_are_needed(void **state)
+HOST_TEST(both_halves_of_a_sum_are_needed)
 {
-	_cleanup_(end) struct host host;
-
-	begin(&host, 2);
-	add(&host, 0, RD_GROUP_HW, "ip4OutOctets");
-	add(&host, 0, RD_GROUP_HW, "ip6OutOctets");
-	add(&host, 1, RD_GROUP_HW, "ip4OutOctets");
-	ready(&host);
-	moved(&host, 0, 500000000);
-	moved(&host, 1, 250000000);
-	moved(&host, 2, 250000000);
-	rd_rates_update(&host.rates, &host.set, host.deltas, 1);
-	assert_true(host.rates.ports[0].tx_gbps.v > 5.99 && host.rates.ports[0].tx_gbps.v < 6.01);
-	assert_int_equal(host.rates.ports[1].tx_gbps.known, RD_ABSENT);
+	begin(host, 2);
+	add(host, 0, RD_GROUP_HW, "ip4OutOctets");
+	add(host, 0, RD_GROUP_HW, "ip6OutOctets");
+	add(host, 1, RD_GROUP_HW, "ip4OutOctets");
+	ready(host);
+	moved(host, 0, 500000000);
+	moved(host, 1, 250000000);
+	moved(host, 2, 250000000);
+	rd_rates_update(&host->rates, &host->set, host->deltas, 1);
+	assert_true(host->rates.ports[0].tx_gbps.v > 5.99 && host->rates.ports[0].tx_gbps.v < 6.01);
+	assert_int_equal(host->rates.ports[1].tx_gbps.known, RD_ABSENT);
 }
 
 /* Two ports with one counter each, some seconds of 40 Gbit/s on the first. */
@@ -134,38 +128,36 @@ static void begin_loaded(struct host *host, uint64_t second)
 		assert_int_equal(remarks_of(host, &findings), 0);
 }
 
-static void a_loss_is_told_once_with_its_heir(void **state)
+HOST_TEST(a_loss_is_told_once_with_its_heir)
 {
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-	_cleanup_(end) struct host host;
 
-	begin_loaded(&host, 0);
-	moved(&host, 0, 0);
-	moved(&host, 1, 1250000000);
-	strcpy(host.now.states[0].state, "DOWN");
-	assert_int_equal(remarks_of(&host, &findings), 1);
+	begin_loaded(host, 0);
+	moved(host, 0, 0);
+	moved(host, 1, 1250000000);
+	strcpy(host->now.states[0].state, "DOWN");
+	assert_int_equal(remarks_of(host, &findings), 1);
 	assert_string_equal(findings.v[0].subject, "mlx5_0/1");
 	assert_int_equal(findings.v[0].severity, RD_SEV_CRITICAL);
 	assert_non_null(strstr(findings.v[0].observed, "DOWN"));
 	assert_non_null(strstr(findings.v[0].observed, "mlx5_1/1 took"));
-	assert_int_equal(remarks_of(&host, &findings), 0);
+	assert_int_equal(remarks_of(host, &findings), 0);
 	/* It comes back, and is lost again. */
-	moved(&host, 0, 1250000000);
+	moved(host, 0, 1250000000);
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(remarks_of(&host, &findings), 0);
-	moved(&host, 0, 0);
-	assert_int_equal(remarks_of(&host, &findings), 1);
+		assert_int_equal(remarks_of(host, &findings), 0);
+	moved(host, 0, 0);
+	assert_int_equal(remarks_of(host, &findings), 1);
 }
 
-static void a_job_that_pauses_loses_nothing(void **state)
+HOST_TEST(a_job_that_pauses_loses_nothing)
 {
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-	_cleanup_(end) struct host host;
 
-	begin_loaded(&host, 1250000000);
-	moved(&host, 0, 0);
-	moved(&host, 1, 0);
-	assert_int_equal(remarks_of(&host, &findings), 0);
+	begin_loaded(host, 1250000000);
+	moved(host, 0, 0);
+	moved(host, 1, 0);
+	assert_int_equal(remarks_of(host, &findings), 0);
 }
 
 static void silence(struct host *host, int seconds, struct rd_findings *findings)
@@ -176,64 +168,45 @@ static void silence(struct host *host, int seconds, struct rd_findings *findings
 }
 
 /* 34 s is the shortest time that NCCL's timers take to report a dead path. */
-static void a_takeover_after_silence_is_told(void **state)
+HOST_TEST(a_takeover_after_silence_is_told)
 {
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-	_cleanup_(end) struct host host;
 
-	begin_loaded(&host, 0);
-	silence(&host, 34, &findings);
+	begin_loaded(host, 0);
+	silence(host, 34, &findings);
 	assert_int_equal(findings.n, 0);
-	moved(&host, 1, 1250000000);
-	assert_int_equal(remarks_of(&host, &findings), 1);
+	moved(host, 1, 1250000000);
+	assert_int_equal(remarks_of(host, &findings), 1);
 	assert_non_null(strstr(findings.v[0].observed, "mlx5_1/1 took over"));
 	/* Nothing says that the silence was a failure. */
 	assert_int_equal(findings.v[0].severity, RD_SEV_NOTE);
-	assert_int_equal(remarks_of(&host, &findings), 0);
+	assert_int_equal(remarks_of(host, &findings), 0);
 }
 
-static void a_takeover_from_a_port_that_is_down_is_told_beside_it(void **state)
+HOST_TEST(a_takeover_from_a_port_that_is_down_is_told_beside_it)
 {
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-	_cleanup_(end) struct host host;
 
-	begin_loaded(&host, 0);
-	strcpy(host.now.states[0].state, "DOWN");
-	silence(&host, 1, &findings);
+	begin_loaded(host, 0);
+	strcpy(host->now.states[0].state, "DOWN");
+	silence(host, 1, &findings);
 	assert_int_equal(findings.n, 1);
 	assert_null(strstr(findings.v[0].observed, "took over"));
-	silence(&host, 34, &findings);
+	silence(host, 34, &findings);
 	assert_int_equal(findings.n, 0);
-	moved(&host, 1, 1250000000);
-	assert_int_equal(remarks_of(&host, &findings), 1);
+	moved(host, 1, 1250000000);
+	assert_int_equal(remarks_of(host, &findings), 1);
 	assert_non_null(strstr(findings.v[0].observed, "mlx5_1/1 took over"));
 	assert_int_equal(findings.v[0].severity, RD_SEV_CRITICAL);
-	assert_int_equal(remarks_of(&host, &findings), 0);
+	assert_int_equal(remarks_of(host, &findings), 0);
 }
 
-static void what_was_silent_for_longer_than_timers_is_forgotten(void **state)
+HOST_TEST(what_was_silent_for_longer_than_timers_is_forgotten)
 {
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-	_cleanup_(end) struct host host;
 
-	begin_loaded(&host, 0);
-	silence(&host, 200, &findings);
-	moved(&host, 1, 1250000000);
-	assert_int_equal(remarks_of(&host, &findings), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(data_counters_count_four_octets),
-		TEST(more_than_is_known_gives_no_rate),
-		TEST(both_halves_of_a_sum_are_needed),
-		TEST(a_loss_is_told_once_with_its_heir),
-		TEST(a_job_that_pauses_loses_nothing),
-		TEST(a_takeover_after_silence_is_told),
-		TEST(a_takeover_from_a_port_that_is_down_is_told_beside_it),
-		TEST(what_was_silent_for_longer_than_timers_is_forgotten),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	begin_loaded(host, 0);
+	silence(host, 200, &findings);
+	moved(host, 1, 1250000000);
+	assert_int_equal(remarks_of(host, &findings), 0);
 }

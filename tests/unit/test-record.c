@@ -8,12 +8,9 @@
 #include "source/record/record.h"
 #include "source/shared/netlink.h"
 
-#include <errno.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 struct host {
@@ -125,10 +122,11 @@ static void reopen(struct rd_source *record, const char *suffix, struct rd_sourc
 	unlink(path);
 }
 
-static void a_recording_answers_as_the_host_did(void **state)
+#define HOST_TEST(name) TEST_OF(name, struct host, host, host_setup, host_teardown)
+
+HOST_TEST(a_recording_answers_as_the_host_did)
 {
 	static const char *const suffixes[] = { ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.zst" };
-	struct host *host = *state;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(suffixes); i++) {
 		_cleanup_(rd_source_closep) struct rd_source *record = NULL, *bundle = NULL;
@@ -152,11 +150,10 @@ static void a_recording_answers_as_the_host_did(void **state)
 }
 
 /* Of a path that only its numbers were asked of, or whose reading was refused, nobody has said of what kind it is. */
-static void a_recording_of_a_recording_says_the_same(void **state)
+HOST_TEST(a_recording_of_a_recording_says_the_same)
 {
 	_cleanup_(rd_source_closep) struct rd_source *record = NULL, *bundle = NULL, *record2 = NULL, *bundle2 = NULL;
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	struct host *host = *state;
 	uint64_t mode = 0, again = 0, before = 0;
 
 	record = rd_source_record_open(host->live);
@@ -183,10 +180,9 @@ static void a_recording_of_a_recording_says_the_same(void **state)
 	assert_int_equal(again, mode);
 }
 
-static void within_a_sample_a_file_does_not_change(void **state)
+HOST_TEST(within_a_sample_a_file_does_not_change)
 {
 	_cleanup_(rd_source_closep) struct rd_source *record = NULL, *bundle = NULL;
-	struct host *host = *state;
 
 	shell(host->root, ">sys/empty");
 	record = rd_source_record_open(host->live);
@@ -216,11 +212,10 @@ static void within_a_sample_a_file_does_not_change(void **state)
 	assert_string_equal(text_at(bundle, "/sys/new"), "x\n");
 }
 
-static void of_an_environment_only_variables_of_communication_libraries_are_kept(void **state)
+HOST_TEST(of_an_environment_only_variables_of_communication_libraries_are_kept)
 {
 	_cleanup_(rd_source_closep) struct rd_source *record = NULL, *bundle = NULL;
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	struct host *host = *state;
 
 	record = rd_source_record_open(host->live);
 	assert_int_equal(rd_read_file(record, "/proc/7/environ", &bytes, NULL), 0);
@@ -232,11 +227,10 @@ static void of_an_environment_only_variables_of_communication_libraries_are_kept
 	assert_int_equal(bytes.size, sizeof("NCCL_DEBUG=INFO\0UCX_TLS=rc") - 1);
 }
 
-static void a_bundle_that_cannot_be_written_leaves_nothing_behind(void **state)
+HOST_TEST(a_bundle_that_cannot_be_written_leaves_nothing_behind)
 {
 	_cleanup_(rd_source_closep) struct rd_source *record = NULL;
 	_cleanup_(rd_recording_deinit) struct rd_recording recording = { 0 };
-	struct host *host = *state;
 	struct rd_err err = { 0 };
 	char path[128];
 
@@ -296,7 +290,7 @@ static uint64_t talker_now(struct rd_source *src, int clock)
 	return 1;
 }
 
-static void netlink_is_recorded_by_request_and_its_memory_keys_are_not(void **state)
+TEST(netlink_is_recorded_by_request_and_its_memory_keys_are_not)
 {
 	_cleanup_(rd_source_closep) struct rd_source *record = NULL, *bundle = NULL;
 	_cleanup_bytes_ struct rd_bytes live = { 0 }, again = { 0 }, replayed = { 0 };
@@ -324,7 +318,7 @@ static void netlink_is_recorded_by_request_and_its_memory_keys_are_not(void **st
 	assert_int_equal(rd_netlink(bundle, NETLINK_RDMA, &request, sizeof(request), &replayed, &err), -EINVAL);
 }
 
-static void a_netlink_answer_that_is_cut_short_is_an_error(void **state)
+TEST(a_netlink_answer_that_is_cut_short_is_an_error)
 {
 	struct nlmsghdr request = { .nlmsg_len = sizeof(request), .nlmsg_type = 0x1401, .nlmsg_flags = NLM_F_REQUEST };
 	struct nlmsghdr answer = { .nlmsg_len = 32, .nlmsg_type = 0x1401 };
@@ -353,7 +347,7 @@ static void a_netlink_answer_that_is_cut_short_is_an_error(void **state)
 	}
 }
 
-static void the_kernel_answers_netlink(void **state)
+TEST(the_kernel_answers_netlink)
 {
 	_cleanup_(rd_source_closep) struct rd_source *live = NULL;
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 }, none = { 0 };
@@ -374,22 +368,4 @@ static void the_kernel_answers_netlink(void **state)
 	request.info.ifi_index = 1;
 	assert_int_equal(rd_netlink(live, NETLINK_ROUTE, &request, sizeof(request), &none, &err), 0);
 	assert_true(none.size > sizeof(request));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_recording_answers_as_the_host_did, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(a_recording_of_a_recording_says_the_same, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(within_a_sample_a_file_does_not_change, host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(of_an_environment_only_variables_of_communication_libraries_are_kept,
-						host_setup, host_teardown),
-		cmocka_unit_test_setup_teardown(a_bundle_that_cannot_be_written_leaves_nothing_behind, host_setup,
-						host_teardown),
-		TEST(netlink_is_recorded_by_request_and_its_memory_keys_are_not),
-		TEST(a_netlink_answer_that_is_cut_short_is_an_error),
-		TEST(the_kernel_answers_netlink),
-	};
-
-	return cmocka_run_group_tests_name("record", tests, NULL, NULL);
 }

@@ -2,8 +2,6 @@
 /* Pseudonyms of networks in recordings that are joined. */
 #include "unit.h"
 
-#include <stdlib.h>
-
 #include "source/redact/redact.h"
 
 /* The first two bytes of a pseudonym that a recording with only this network would have. */
@@ -18,7 +16,7 @@ static unsigned alone(uint8_t first, uint8_t second)
 
 /* Private networks never share a pseudonym, in whatever recordings they are. Of public ones there are too many: these are
  * recognized by the manifest. */
-static void pseudonyms_of_private_networks_are_their_own(void **state)
+TEST(pseudonyms_of_private_networks_are_their_own)
 {
 	static const uint8_t firsts[] = { 10, 172, 192, 100 };
 	_cleanup_free_ uint8_t *seen = calloc(1, 65536);
@@ -37,13 +35,4 @@ static void pseudonyms_of_private_networks_are_their_own(void **state)
 		shared += seen[at]++;
 	}
 	assert_true(shared > 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(pseudonyms_of_private_networks_are_their_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,15 +11,12 @@
 #include "source/redact/redact.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/devlink.h>
 #include <linux/if_link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
-#include <stdio.h>
-#include <string.h>
 
 #define MAC "\x02\xc9\x03\xa1\xb2\xc3"
 #define GUID "\x00\x02\xc9\x03\x00\xa1\xb2\xc4"
@@ -351,7 +348,7 @@ static void assert_planted(const char *tar)
 			fail_msg("not planted: %s", planted[i]);
 }
 
-static void nothing_that_identifies_is_left_and_the_rest_fits_together(void **state)
+TEST(nothing_that_identifies_is_left_and_the_rest_fits_together)
 {
 	_cleanup_(rd_source_closep) struct rd_source *bundle = NULL;
 	char root[] = "/tmp/rdmadiag-unit-XXXXXX", tar[64], command[128], mac[32], ip[64], text[128];
@@ -410,7 +407,7 @@ static void nothing_that_identifies_is_left_and_the_rest_fits_together(void **st
 	assert_int_equal(system(command), 0);
 }
 
-static void what_only_looks_like_an_address_stays(void **state)
+TEST(what_only_looks_like_an_address_stays)
 {
 	static const char *const stay[] = {
 		"0000:1b:00.0",
@@ -445,7 +442,7 @@ static void what_only_looks_like_an_address_stays(void **state)
 	}
 }
 
-static void hosts_of_one_network_stay_in_one(void **state)
+TEST(hosts_of_one_network_stay_in_one)
 {
 	_cleanup_(rd_redact_deinit) struct rd_redact redact = { 0 };
 	uint8_t a[4] = { 10, 1, 2, 3 }, b[4] = { 10, 1, 3, 7 }, c[4] = { 10, 2, 2, 3 }, net[4] = { 10, 1, 0, 0 };
@@ -463,7 +460,7 @@ static void hosts_of_one_network_stay_in_one(void **state)
 	assert_memory_equal(net + 2, "\0\0", 2);
 }
 
-static void an_ipoib_address_ends_in_the_stand_in_of_its_guid(void **state)
+TEST(an_ipoib_address_ends_in_the_stand_in_of_its_guid)
 {
 	static const char text[] = "80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:a1:b2:c4 0002:c903:00a1:b2c4 "
 				   "(00-02-c9-a1-b2-c3, [fe80::2:c903:a1:b2c4%ib0]:80) 10.1.2.3:4791.";
@@ -486,7 +483,7 @@ static void an_ipoib_address_ends_in_the_stand_in_of_its_guid(void **state)
 }
 
 /* Only lines that have a form stay; the first and the last record say when the log began and ended. */
-static void of_the_kernel_log_known_forms_are_kept(void **state)
+TEST(of_the_kernel_log_known_forms_are_kept)
 {
 	static const char log[] =
 		"6,7,1,-;Linux version 6.1 (alice@build.acme)\n"
@@ -520,7 +517,7 @@ static void of_the_kernel_log_known_forms_are_kept(void **state)
 }
 
 /* What qp-state concludes of a line it concludes of the redacted one: numbers, status, cause. */
-static void lines_about_queue_pairs_say_the_same(void **state)
+TEST(lines_about_queue_pairs_say_the_same)
 {
 	static const char *const lines[] = {
 		"mlx5_0/1: QP 51291 error: local length error (0x8e 0x0 0x0)",
@@ -554,7 +551,7 @@ static void lines_about_queue_pairs_say_the_same(void **state)
 }
 
 /* "ip saddr 10.1.20.30": the value in CMP_DATA in EXPR_DATA of a rule. The number of a register stays. */
-static void an_address_in_a_rule_of_nftables(void **state)
+TEST(an_address_in_a_rule_of_nftables)
 {
 	_cleanup_(rd_redact_deinit) struct rd_redact redact = { 0 };
 	_cleanup_buf_ struct rd_buf out = { 0 }, data = { 0 }, value = { 0 };
@@ -572,19 +569,4 @@ static void an_address_in_a_rule_of_nftables(void **state)
 	rd_redact_messages(&redact, "12", (uint8_t *)out.data, out.len);
 	assert_null(memmem(out.data, out.len, IPV4, 4));
 	assert_non_null(memmem(out.data, out.len, &reg, 4));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(nothing_that_identifies_is_left_and_the_rest_fits_together),
-		TEST(what_only_looks_like_an_address_stays),
-		TEST(hosts_of_one_network_stay_in_one),
-		TEST(of_the_kernel_log_known_forms_are_kept),
-		TEST(lines_about_queue_pairs_say_the_same),
-		TEST(an_address_in_a_rule_of_nftables),
-		TEST(an_ipoib_address_ends_in_the_stand_in_of_its_guid),
-	};
-
-	return cmocka_run_group_tests_name("redact", tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static void check(const char *log, const char *reason)
 	assert_string_equal(refusal.reason, reason);
 }
 
-static void instruction_and_reason(void **state)
+TEST(instruction_and_reason)
 {
 	check("func#0 @0\n580: (bf) r2 = r1                     ; R1=scalar(id=7) R2_w=scalar(id=7)\n"
 	      "; if (cfg.read_kernel && len) @ request.bpf.h:87\n"
@@ -29,21 +29,11 @@ static void instruction_and_reason(void **state)
 	      "instruction 12, invalid func unknown#211");
 }
 
-static void a_log_without_reason(void **state)
+TEST(a_log_without_reason)
 {
 	check("", "");
 	check("processed 0 insns\n", "");
 	check("7: (95) exit\n", "");
 	check("BPF program is too large", "instruction 0, BPF program is too large");
 	check("99999999999999999999999999: (85)\n;\n\n \n=\n", "");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(instruction_and_reason),
-		cmocka_unit_test(a_log_without_reason),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

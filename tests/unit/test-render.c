@@ -4,10 +4,8 @@
 #include "render/render.h"
 #include "report/shared/report-field.h"
 
-#include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
-#include <string.h>
 
 enum { NAME, COUNT, BALANCE, SHARE, UP, SINCE, TAGS, EXTRA };
 
@@ -60,7 +58,7 @@ static void assert_table(const struct rd_section *section, struct rd_table_style
 	assert_string_equal(out.data, expected);
 }
 
-static void unknown_is_a_dash_in_a_table_and_never_zero(void **state)
+TEST(unknown_is_a_dash_in_a_table_and_never_zero)
 {
 	_cleanup_(section_destroyp) struct rd_section *section = things();
 
@@ -70,7 +68,7 @@ static void unknown_is_a_dash_in_a_table_and_never_zero(void **state)
 		     "-                        -       -     - -   -\n");
 }
 
-static void columns_can_be_chosen_added_and_left_without_headings(void **state)
+TEST(columns_can_be_chosen_added_and_left_without_headings)
 {
 	_cleanup_(section_destroyp) struct rd_section *section = things();
 
@@ -87,7 +85,7 @@ static void columns_can_be_chosen_added_and_left_without_headings(void **state)
 		     "- - - - - - -\n");
 }
 
-static void a_column_that_is_not_there_is_named_with_those_that_are(void **state)
+TEST(a_column_that_is_not_there_is_named_with_those_that_are)
 {
 	const struct rd_table_style style = { .columns = "name,size" }, empty = { .columns = "name," };
 	_cleanup_(section_destroyp) struct rd_section *section = things();
@@ -101,7 +99,7 @@ static void a_column_that_is_not_there_is_named_with_those_that_are(void **state
 	assert_int_equal(out.len, 0);
 }
 
-static void an_empty_table_keeps_its_headings(void **state)
+TEST(an_empty_table_keeps_its_headings)
 {
 	_cleanup_(section_destroyp) struct rd_section *section =
 		rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
@@ -110,7 +108,7 @@ static void an_empty_table_keeps_its_headings(void **state)
 	assert_table(section, (struct rd_table_style){ .columns = "name,up", .raw = true }, "NAME UP\n");
 }
 
-static void a_hostile_name_cannot_break_a_table(void **state)
+TEST(a_hostile_name_cannot_break_a_table)
 {
 	_cleanup_(section_destroyp) struct rd_section *section =
 		rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
@@ -122,7 +120,7 @@ static void a_hostile_name_cannot_break_a_table(void **state)
 		     "NAME\n\\x1b[31mred\\x0anext\n");
 }
 
-static void nothing_is_lost_on_a_narrow_terminal(void **state)
+TEST(nothing_is_lost_on_a_narrow_terminal)
 {
 	_cleanup_(section_destroyp) struct rd_section *section =
 		rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
@@ -139,7 +137,7 @@ static void nothing_is_lost_on_a_narrow_terminal(void **state)
 		assert_true(strlen(line) <= 20);
 }
 
-static void colour_is_there_only_when_asked(void **state)
+TEST(colour_is_there_only_when_asked)
 {
 	_cleanup_(section_destroyp) struct rd_section *section = things();
 	const struct rd_table_style colour = { .colour = true }, plain = { 0 };
@@ -151,7 +149,7 @@ static void colour_is_there_only_when_asked(void **state)
 	assert_null(strchr(without.data, '\033'));
 }
 
-static void a_value_of_another_type_stays_unknown(void **state)
+TEST(a_value_of_another_type_stays_unknown)
 {
 	_cleanup_(section_destroyp) struct rd_section *section =
 		rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
@@ -163,7 +161,7 @@ static void a_value_of_another_type_stays_unknown(void **state)
 	assert_table(section, (struct rd_table_style){ .columns = "name,count" }, "NAME COUNT\n-        -\n");
 }
 
-static void a_json_line_has_every_key_and_null_for_unknown(void **state)
+TEST(a_json_line_has_every_key_and_null_for_unknown)
 {
 	_cleanup_(section_destroyp) struct rd_section *section = things();
 	_cleanup_buf_ struct rd_buf out = { 0 };
@@ -179,7 +177,7 @@ static void a_json_line_has_every_key_and_null_for_unknown(void **state)
 			    "\"since\":null,\"tags\":null,\"extra\":null}\n");
 }
 
-static void json_from_hostile_names_is_valid_and_harmless(void **state)
+TEST(json_from_hostile_names_is_valid_and_harmless)
 {
 	_cleanup_(section_destroyp) struct rd_section *section =
 		rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
@@ -227,7 +225,7 @@ static void fill_report(struct rd_report *report)
 	report->status = 3;
 }
 
-static void a_document_has_its_keys_in_the_promised_order(void **state)
+TEST(a_document_has_its_keys_in_the_promised_order)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	_cleanup_(rd_report_deinit) struct rd_report report;
@@ -244,7 +242,7 @@ static void a_document_has_its_keys_in_the_promised_order(void **state)
 			    "\"hint\":null}],\"status\":3}\n");
 }
 
-static void a_bundle_says_when_it_was_read(void **state)
+TEST(a_bundle_says_when_it_was_read)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	_cleanup_(rd_report_deinit) struct rd_report report;
@@ -255,24 +253,4 @@ static void a_bundle_says_when_it_was_read(void **state)
 	rd_render_json(&report, "1.0", &out);
 	assert_non_null(strstr(out.data, "\"host\": null"));
 	assert_non_null(strstr(out.data, "\"source\": \"bundle\",\n  \"read_at\": \"2023-11-14T22:13:20.000000Z\""));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(unknown_is_a_dash_in_a_table_and_never_zero),
-		TEST(columns_can_be_chosen_added_and_left_without_headings),
-		TEST(a_column_that_is_not_there_is_named_with_those_that_are),
-		TEST(an_empty_table_keeps_its_headings),
-		TEST(a_hostile_name_cannot_break_a_table),
-		TEST(nothing_is_lost_on_a_narrow_terminal),
-		TEST(colour_is_there_only_when_asked),
-		TEST(a_value_of_another_type_stays_unknown),
-		TEST(a_json_line_has_every_key_and_null_for_unknown),
-		TEST(json_from_hostile_names_is_valid_and_harmless),
-		TEST(a_document_has_its_keys_in_the_promised_order),
-		TEST(a_bundle_says_when_it_was_read),
-	};
-
-	return cmocka_run_group_tests_name("render", tests, NULL, NULL);
 }

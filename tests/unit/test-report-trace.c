@@ -4,10 +4,7 @@
 #include "render/render.h"
 #include "report/trace/report-trace.h"
 
-#include <errno.h>
 #include <json-c/json.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 static struct rd_module modules[] = { { .name = "ib_core", .has_btf = true },
@@ -81,7 +78,7 @@ static struct rd_event full_event(void)
 	return ev;
 }
 
-static void an_event_is_one_line_of_json_with_all_keys(void **state)
+TEST(an_event_is_one_line_of_json_with_all_keys)
 {
 	static const char *const keys[] = {
 		"time",		"pid",		 "tid",		  "comm",	  "uid",	"cgroup",
@@ -128,7 +125,7 @@ static void an_event_is_one_line_of_json_with_all_keys(void **state)
 	rd_section_destroy(section);
 }
 
-static void what_is_not_known_is_null(void **state)
+TEST(what_is_not_known_is_null)
 {
 	struct rd_event ev = { .err = -99999, .origin = -1, .root = 77 };
 	struct rd_section *section = rd_report_trace_event(&ev, &set);
@@ -155,7 +152,7 @@ static void assert_text(const struct rd_event *ev, bool colour, int width, const
 	rd_section_destroy(section);
 }
 
-static void an_event_reads_well(void **state)
+TEST(an_event_reads_well)
 {
 	struct rd_event ev = full_event();
 
@@ -181,7 +178,7 @@ static void an_event_reads_well(void **state)
 		"            margin of forty-two columns\n");
 }
 
-static void what_is_not_sure_is_said_so(void **state)
+TEST(what_is_not_sure_is_said_so)
 {
 	uint32_t below[] = { 1, 3 };
 	struct rd_event ev = { .err = -12,
@@ -218,7 +215,7 @@ static void what_is_not_sure_is_said_so(void **state)
 		    "    hint: of the site: call 5551234\n");
 }
 
-static void an_event_of_which_little_is_known(void **state)
+TEST(an_event_of_which_little_is_known)
 {
 	struct rd_event ev = { .err = -12, .origin = -1, .pid = 1, .tid = 1, .benign = "by design" };
 
@@ -231,7 +228,7 @@ static void an_event_of_which_little_is_known(void **state)
 		    "    benign: by design\n");
 }
 
-static void colour_only_if_asked_for(void **state)
+TEST(colour_only_if_asked_for)
 {
 	struct rd_event ev = { .err = -12, .origin = -1, .pid = 1, .tid = 1 };
 
@@ -268,7 +265,7 @@ static void assert_summary(bool hide_benign, const char *expected)
 	assert_string_equal(out.data, expected);
 }
 
-static void counts_are_added_up_and_sorted_and_benign_ones_hidden(void **state)
+TEST(counts_are_added_up_and_sorted_and_benign_ones_hidden)
 {
 	assert_summary(true, "COUNT ERRNO  VERB          IBDEV ORIGIN      MODULE\n"
 			     "    7 EFAULT ibv_reg_mr    rxe0  ib_umem_get ib_core\n"
@@ -281,7 +278,7 @@ static void counts_are_added_up_and_sorted_and_benign_ones_hidden(void **state)
 			      "    1 EIO    -                -     -               -\n");
 }
 
-static void missed_is_null_where_the_kernel_does_not_say(void **state)
+TEST(missed_is_null_where_the_kernel_does_not_say)
 {
 	struct rd_trace_summary sum = { .per_backend = { [RD_BACKEND_FEXIT] = 7, [RD_BACKEND_KPROBE] = 2 } };
 	_cleanup_buf_ struct rd_buf out = { 0 };
@@ -297,7 +294,7 @@ static void missed_is_null_where_the_kernel_does_not_say(void **state)
 	assert_non_null(strstr(out.data, "\"by_origin\":[]"));
 }
 
-static void the_list_says_why(void **state)
+TEST(the_list_says_why)
 {
 	const bool match[] = { true, false, false, true };
 	_cleanup_buf_ struct rd_buf out = { 0 };
@@ -322,7 +319,7 @@ static void the_list_says_why(void **state)
 			       "\"file_matches\":false,\"unnamed_functions\":null,\"note\":\"no file\"}"));
 }
 
-static void status_of_what_is_attached(void **state)
+TEST(status_of_what_is_attached)
 {
 	struct rd_held held[] = {
 		{ .owner = { .state = RD_HOLD_ON,
@@ -363,20 +360,7 @@ static void status_of_what_is_attached(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(an_event_is_one_line_of_json_with_all_keys),
-		TEST(what_is_not_known_is_null),
-		TEST(an_event_reads_well),
-		TEST(what_is_not_sure_is_said_so),
-		TEST(an_event_of_which_little_is_known),
-		TEST(colour_only_if_asked_for),
-		TEST(counts_are_added_up_and_sorted_and_benign_ones_hidden),
-		TEST(missed_is_null_where_the_kernel_does_not_say),
-		TEST(the_list_says_why),
-		TEST(status_of_what_is_attached),
-	};
-
 	setenv("TZ", "UTC", 1);
 	tzset();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(NULL, NULL);
 }

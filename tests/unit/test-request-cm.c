@@ -7,7 +7,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <rdma/rdma_user_cm.h>
-#include <string.h>
 
 static struct rd_request by_ucm(uint32_t number, const void *cmd, size_t size)
 {
@@ -45,7 +44,7 @@ static struct sockaddr_in6 ipv6(const char *text, uint16_t port)
 	return in6;
 }
 
-static void an_address_is_bound(void **state)
+TEST(an_address_is_bound)
 {
 	const struct sockaddr_in in = ipv4("192.0.2.1", 7471);
 	struct rdma_ucm_bind bind = { .id = 4, .addr_size = sizeof(in) };
@@ -66,7 +65,7 @@ static void an_address_is_bound(void **state)
 	assert_address(&r.src, 27, 0, NULL);
 }
 
-static void an_address_is_resolved(void **state)
+TEST(an_address_is_resolved)
 {
 	struct rdma_ucm_resolve_addr addr = { .id = 6, .timeout_ms = 2000, .src_size = 28, .dst_size = 28 };
 	struct rdma_ucm_resolve_ip ip = {
@@ -93,7 +92,7 @@ static void an_address_is_resolved(void **state)
 	assert_address(&r.src, 0, 0, NULL);
 }
 
-static void a_connection_has_private_data(void **state)
+TEST(a_connection_has_private_data)
 {
 	struct rdma_ucm_connect connect = {
 		.conn_param = { .qp_num = 17,
@@ -118,7 +117,7 @@ static void a_connection_has_private_data(void **state)
 	ASSERT_FIELDS(BY_UCM(DISCONNECT, disconnect), { RD_REQ_CM_ID, 13 });
 }
 
-static void the_other_commands_of_the_connection_manager(void **state)
+TEST(the_other_commands_of_the_connection_manager)
 {
 	const struct rdma_ucm_create_id create = { .uid = 1, .response = 2, .ps = RDMA_PS_UDP, .qp_type = 4 };
 	const struct rdma_ucm_destroy_id destroy = { .response = 1, .id = 3, .reserved = 9 };
@@ -150,16 +149,4 @@ static void the_other_commands_of_the_connection_manager(void **state)
 	r = BY_UCM(JOIN_IP_MCAST, join_ip);
 	ASSERT_FIELDS(r, { RD_REQ_CM_ID, 12 });
 	assert_address(&r.dst, AF_INET6, 0, "ff0e::1");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(an_address_is_bound),
-		TEST(an_address_is_resolved),
-		TEST(a_connection_has_private_data),
-		TEST(the_other_commands_of_the_connection_manager),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

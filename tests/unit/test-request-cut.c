@@ -9,7 +9,6 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_cm.h>
-#include <string.h>
 
 #define REG_MR RD_VERB(RD_VERB_INVOKE_WRITE, IB_USER_VERBS_CMD_REG_MR)
 #define MODIFY_QP RD_VERB(RD_VERB_INVOKE_WRITE, IB_USER_VERBS_CMD_MODIFY_QP)
@@ -42,7 +41,7 @@ static void assert_known_if(const struct rd_request *r, enum rd_req_field field,
 	*n += known;
 }
 
-static void of_a_short_command_the_complete_fields_are_known(void **state)
+TEST(of_a_short_command_the_complete_fields_are_known)
 {
 	const struct ib_uverbs_reg_mr cmd = { 1, 2, 3, 4, 5, 6 };
 
@@ -61,7 +60,7 @@ static void of_a_short_command_the_complete_fields_are_known(void **state)
 	}
 }
 
-static void of_a_short_command_the_gid_is_known_when_it_is_complete(void **state)
+TEST(of_a_short_command_the_gid_is_known_when_it_is_complete)
 {
 	struct ib_uverbs_modify_qp cmd = { .qp_handle = 7 };
 
@@ -79,7 +78,7 @@ static void of_a_short_command_the_gid_is_known_when_it_is_complete(void **state
 	}
 }
 
-static void of_a_short_command_the_complete_addresses_are_known(void **state)
+TEST(of_a_short_command_the_complete_addresses_are_known)
 {
 	struct rdma_ucm_resolve_addr cmd = { .id = 5 };
 	const size_t src = offsetof(struct rdma_ucm_resolve_addr, src_addr);
@@ -97,7 +96,7 @@ static void of_a_short_command_the_complete_addresses_are_known(void **state)
 	}
 }
 
-static void of_a_short_structure_of_an_ioctl_the_complete_members_are_known(void **state)
+TEST(of_a_short_structure_of_an_ioctl_the_complete_members_are_known)
 {
 	const struct ib_uverbs_qp_cap cap = { 1, 2, 3, 4, 5 };
 
@@ -133,7 +132,7 @@ static void of_a_short_structure_of_an_ioctl_the_complete_members_are_known(void
 	}
 }
 
-static void a_number_is_as_wide_as_its_attribute(void **state)
+TEST(a_number_is_as_wide_as_its_attribute)
 {
 	static const struct {
 		uint16_t len;
@@ -163,7 +162,7 @@ static void assert_unreadable(struct rd_request r)
 	assert_false(r.has_gid || r.src.known || r.dst.known);
 }
 
-static void a_copy_that_does_not_have_what_it_counts_is_not_used(void **state)
+TEST(a_copy_that_does_not_have_what_it_counts_is_not_used)
 {
 	const struct ib_uverbs_reg_mr cmd = { 1, 2, 3, 4, 5, 6 };
 	struct rd_rec_request req = {
@@ -191,7 +190,7 @@ static void a_copy_that_does_not_have_what_it_counts_is_not_used(void **state)
 	assert_unreadable(request_decode(RESOLVE_ADDR, &req, sizeof(req)));
 }
 
-static void a_verb_of_unknown_layout_has_no_request(void **state)
+TEST(a_verb_of_unknown_layout_has_no_request)
 {
 	static const uint64_t keys[] = {
 		0,
@@ -217,7 +216,7 @@ static void a_verb_of_unknown_layout_has_no_request(void **state)
 }
 
 /* The programs look for address and handles only in what they copy. */
-static void each_layout_lies_in_what_is_copied(void **state)
+TEST(each_layout_lies_in_what_is_copied)
 {
 	uint64_t key, other;
 	size_t n = 0;
@@ -275,7 +274,7 @@ static void damage(struct rd_rec_request *req)
 }
 
 /* Whatever the bytes: fields or none, and no access outside of them (SAN=1 watches). */
-static void damaged_requests_do_no_harm(void **state)
+TEST(damaged_requests_do_no_harm)
 {
 	uint64_t key;
 
@@ -289,21 +288,4 @@ static void damaged_requests_do_no_harm(void **state)
 			r = request_decode(key, &req, random() % 4 ? sizeof(req) : (size_t)random() % sizeof(req));
 			assert_true(r.readable || (!request_known(&r) && !r.has_gid && !r.src.known && !r.dst.known));
 		}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(of_a_short_command_the_complete_fields_are_known),
-		TEST(of_a_short_command_the_gid_is_known_when_it_is_complete),
-		TEST(of_a_short_command_the_complete_addresses_are_known),
-		TEST(of_a_short_structure_of_an_ioctl_the_complete_members_are_known),
-		TEST(a_number_is_as_wide_as_its_attribute),
-		TEST(a_copy_that_does_not_have_what_it_counts_is_not_used),
-		TEST(a_verb_of_unknown_layout_has_no_request),
-		TEST(each_layout_lies_in_what_is_copied),
-		TEST(damaged_requests_do_no_harm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

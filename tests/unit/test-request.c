@@ -9,7 +9,6 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
-#include <string.h>
 
 /* The method to register memory by an ioctl is younger than many headers (Linux 6.17): enum uverbs_attrs_reg_mr_cmd_attr_ids. */
 enum {
@@ -87,7 +86,7 @@ static struct rd_request by_write(const char *handler, const void *cmd, size_t s
 #define BY_EXTENDED(number, cmd) \
 	by_invoke_write(IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_##number, &(cmd), sizeof(cmd))
 
-static void memory_is_registered_by_each_interface_alike(void **state)
+TEST(memory_is_registered_by_each_interface_alike)
 {
 	const struct ib_uverbs_reg_mr cmd = { .response = 1,
 					      .start = 0x7f0012345678,
@@ -115,7 +114,7 @@ static void memory_is_registered_by_each_interface_alike(void **state)
 	request_assert(decode_ioctl(ioctl_key(UVERBS_OBJECT_MR, METHOD_REG_MR), &req), expected);
 }
 
-static void memory_of_a_device_is_registered_by_descriptor(void **state)
+TEST(memory_of_a_device_is_registered_by_descriptor)
 {
 	struct rd_rec_request req = { 0 };
 
@@ -137,7 +136,7 @@ static void memory_of_a_device_is_registered_by_descriptor(void **state)
 		      { RD_REQ_LENGTH, 8192 }, { RD_REQ_FD, 17 });
 }
 
-static void regions_and_windows(void **state)
+TEST(regions_and_windows)
 {
 	const struct ib_uverbs_rereg_mr rereg = { .response = 1,
 						  .mr_handle = 3,
@@ -158,7 +157,7 @@ static void regions_and_windows(void **state)
 	ASSERT_FIELDS(decode_ioctl(ioctl_key(UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR), &req), { RD_REQ_H_PD, 9 });
 }
 
-static void completion_queues(void **state)
+TEST(completion_queues)
 {
 	const struct ib_uverbs_create_cq create = {
 		.response = 1, .user_handle = 2, .cqe = 256, .comp_vector = 3, .comp_channel = 12
@@ -185,7 +184,7 @@ static void completion_queues(void **state)
 		      { RD_REQ_COMP_VECTOR, 63 }, { RD_REQ_FD, 12 }, { RD_REQ_FLAGS, 1 });
 }
 
-static void shared_receive_queues(void **state)
+TEST(shared_receive_queues)
 {
 	const struct ib_uverbs_create_srq create = {
 		.response = 1, .user_handle = 2, .pd_handle = 3, .max_wr = 4, .max_sge = 5, .srq_limit = 6
@@ -223,7 +222,7 @@ static void shared_receive_queues(void **state)
 		      { RD_REQ_SRQ_LIMIT, 12 }, { RD_REQ_SRQ_TYPE, IB_UVERBS_SRQT_TM });
 }
 
-static void a_queue_pair_is_created_by_each_interface(void **state)
+TEST(a_queue_pair_is_created_by_each_interface)
 {
 	const struct ib_uverbs_create_qp cmd = { .response = 1,
 						 .user_handle = 2,
@@ -361,7 +360,7 @@ static const struct request_field modified[] = { { RD_REQ_H_QP, 14 },
 						 { RD_REQ_ALT_AV_PORT, 13 },
 						 REQUEST_END };
 
-static void a_queue_pair_is_modified_with_masks_timeouts_and_path(void **state)
+TEST(a_queue_pair_is_modified_with_masks_timeouts_and_path)
 {
 	const struct ib_uverbs_ex_modify_qp ex = { .base = modify_example(), .rate_limit = 40 };
 	const struct ib_uverbs_modify_qp cmd = modify_example();
@@ -375,7 +374,7 @@ static void a_queue_pair_is_modified_with_masks_timeouts_and_path(void **state)
 	assert_memory_equal(r.gid, cmd.dest.dgid, 16);
 }
 
-static void addresses_and_multicast_groups(void **state)
+TEST(addresses_and_multicast_groups)
 {
 	struct ib_uverbs_create_ah ah = {
 		.response = 1,
@@ -406,7 +405,7 @@ static void addresses_and_multicast_groups(void **state)
 	assert_memory_equal(r.gid, detach.gid, 16);
 }
 
-static void what_is_destroyed_is_named_by_its_handle(void **state)
+TEST(what_is_destroyed_is_named_by_its_handle)
 {
 	const struct ib_uverbs_dereg_mr mr = { .mr_handle = 5 };
 	const struct ib_uverbs_dealloc_mw mw = { .mw_handle = 6 };
@@ -427,7 +426,7 @@ static void what_is_destroyed_is_named_by_its_handle(void **state)
 	ASSERT_FIELDS(BY_COMMAND(CLOSE_XRCD, xrcd), { RD_REQ_H_XRCD, 12 });
 }
 
-static void each_method_that_destroys_names_its_object(void **state)
+TEST(each_method_that_destroys_names_its_object)
 {
 	static const struct {
 		uint16_t object, method, attr;
@@ -461,7 +460,7 @@ static void each_method_that_destroys_names_its_object(void **state)
 	}
 }
 
-static void queries_name_port_and_gid(void **state)
+TEST(queries_name_port_and_gid)
 {
 	const struct ib_uverbs_query_port port = { .response = 1, .port_num = 3 };
 	const struct ib_uverbs_query_qp qp = { .response = 1, .qp_handle = 4, .attr_mask = 5 };
@@ -478,23 +477,4 @@ static void queries_name_port_and_gid(void **state)
 	add_attr(&req, UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, 4, 17);
 	ASSERT_FIELDS(decode_ioctl(ioctl_key(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_ENTRY), &req),
 		      { RD_REQ_PORT, 1 }, { RD_REQ_GID_INDEX, 17 });
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(memory_is_registered_by_each_interface_alike),
-		TEST(memory_of_a_device_is_registered_by_descriptor),
-		TEST(regions_and_windows),
-		TEST(completion_queues),
-		TEST(shared_receive_queues),
-		TEST(a_queue_pair_is_created_by_each_interface),
-		TEST(a_queue_pair_is_modified_with_masks_timeouts_and_path),
-		TEST(addresses_and_multicast_groups),
-		TEST(what_is_destroyed_is_named_by_its_handle),
-		TEST(each_method_that_destroys_names_its_object),
-		TEST(queries_name_port_and_gid),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,6 @@
 /* What ports are for: hosts that are well, though one might think otherwise, and hosts that are not. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/env/envcheck.h"
 #include "analyse/nicmap/nicmap.h"
 #include "check-run.h"
@@ -22,23 +19,21 @@ static void dgx_h100(struct rd_host *host)
 	role_far_nic(host, "mlx5_11", 0x70, 1, 1, 400, CX7, "InfiniBand");
 }
 
-static void a_server_of_eight_is_well(void **state)
+ROLE_TEST(a_server_of_eight_is_well)
 {
-	_cleanup_(role_done) struct role_place at = { 0 };
-
-	dgx_h100(&at.host);
+	dgx_h100(&at->host);
 	/* Storage ports that nobody cabled are no fault. */
-	role_go_down(role_port(&at.host, "mlx5_9"));
-	role_go_down(role_port(&at.host, "mlx5_11"));
-	role_look(&at);
-	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
-	role_assert(&at, "mlx5_7", RD_ROLE_COMPUTE);
-	role_assert(&at, "mlx5_8", RD_ROLE_STORAGE);
-	assert_true(role_worst(&at) <= RD_SEV_NOTE);
-	assert_false(rd_env_refused(&at.map.ports, NULL));
+	role_go_down(role_port(&at->host, "mlx5_9"));
+	role_go_down(role_port(&at->host, "mlx5_11"));
+	role_look(at);
+	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 8);
+	role_assert(at, "mlx5_7", RD_ROLE_COMPUTE);
+	role_assert(at, "mlx5_8", RD_ROLE_STORAGE);
+	assert_true(role_worst(at) <= RD_SEV_NOTE);
+	assert_false(rd_env_refused(&at->map.ports, NULL));
 }
 
-static void ports_of_one_card_are_one_card_s(void **state)
+TEST(ports_of_one_card_are_one_card_s)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 
@@ -53,25 +48,24 @@ static void ports_of_one_card_are_one_card_s(void **state)
 	assert_int_equal(rd_card_ports(&host, 3), 1);
 }
 
-static void all_compute_ports_down(void **state)
+ROLE_TEST(all_compute_ports_down)
 {
-	_cleanup_(role_done) struct role_place at = { 0 };
 	struct rd_err err = { 0 };
 
-	dgx_h100(&at.host);
+	dgx_h100(&at->host);
 	for (size_t p = 0; p < 8; p++)
-		role_go_down(&at.host.ports[p]);
-	role_add_netdev(&at.host, "mlx5_8", "eth0")->default_route = true;
-	role_look(&at);
+		role_go_down(&at->host.ports[p]);
+	role_add_netdev(&at->host, "mlx5_8", "eth0")->default_route = true;
+	role_look(at);
 	for (size_t p = 0; p < 12; p++)
-		assert_int_equal(at.map.ports.v[p].role, p < 8 ? RD_ROLE_COMPUTE : RD_ROLE_STORAGE);
-	assert_int_equal(check_worst(&at.in, "port-state"), RD_SEV_CRITICAL);
-	assert_true(rd_env_refused(&at.map.ports, &err));
+		assert_int_equal(at->map.ports.v[p].role, p < 8 ? RD_ROLE_COMPUTE : RD_ROLE_STORAGE);
+	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_CRITICAL);
+	assert_true(rd_env_refused(&at->map.ports, &err));
 	assert_string_equal(err.object, "mlx5_0/1 and 7 more");
-	assert_int_equal(at.map.env.n, 0);
+	assert_int_equal(at->map.env.n, 0);
 }
 
-static void a_faster_dpu_is_near_none(void **state)
+TEST(a_faster_dpu_is_near_none)
 {
 	for (int route = 0; route < 2; route++) {
 		struct role_place at = { 0 };
@@ -92,66 +86,64 @@ static void a_faster_dpu_is_near_none(void **state)
 	}
 }
 
-static void one_has_the_other_link_layer(void **state)
+ROLE_TEST(one_has_the_other_link_layer)
 {
-	_cleanup_(role_done) struct role_place at = { 0 };
 	struct rd_port *port;
 
-	role_add_switches(&at.host, 4, 2, 2, 200, "Ethernet");
-	port = role_port(&at.host, "mlx5_3");
+	role_add_switches(&at->host, 4, 2, 2, 200, "Ethernet");
+	port = role_port(&at->host, "mlx5_3");
 	role_set_text(&port->link_layer, "InfiniBand");
 	RD_SET(port->lid, 0);
 	RD_SET(port->sm_lid, 0);
-	role_look(&at);
-	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
-	assert_int_equal(check_worst(&at.in, "link-layer-uniform"), RD_SEV_WARNING);
-	assert_true(check_worst(&at.in, "ib-lid") <= RD_SEV_NOTE);
-	assert_true(check_worst(&at.in, "ib-sm-lid") <= RD_SEV_NOTE);
+	role_look(at);
+	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 8);
+	assert_int_equal(check_worst(&at->in, "link-layer-uniform"), RD_SEV_WARNING);
+	assert_true(check_worst(&at->in, "ib-lid") <= RD_SEV_NOTE);
+	assert_true(check_worst(&at->in, "ib-sm-lid") <= RD_SEV_NOTE);
 	role_set_state(port, "INIT", "LinkUp");
-	role_look(&at);
-	role_assert(&at, "mlx5_3", RD_ROLE_COMPUTE);
-	assert_true(check_worst(&at.in, "ib-no-sm") <= RD_SEV_NOTE);
-	assert_int_equal(check_worst(&at.in, "port-state"), RD_SEV_CRITICAL);
+	role_look(at);
+	role_assert(at, "mlx5_3", RD_ROLE_COMPUTE);
+	assert_true(check_worst(&at->in, "ib-no-sm") <= RD_SEV_NOTE);
+	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_CRITICAL);
 	/* Where all are InfiniBand it is the subnet manager. */
 	for (size_t p = 0; p < 8; p++)
-		role_set_text(&at.host.ports[p].link_layer, "InfiniBand");
-	role_look(&at);
-	assert_int_equal(check_worst(&at.in, "ib-no-sm"), RD_SEV_CRITICAL);
+		role_set_text(&at->host.ports[p].link_layer, "InfiniBand");
+	role_look(at);
+	assert_int_equal(check_worst(&at->in, "ib-no-sm"), RD_SEV_CRITICAL);
 }
 
-static void two_ports_in_a_lag(void **state)
+ROLE_TEST(two_ports_in_a_lag)
 {
-	_cleanup_(role_done) struct role_place at = { 0 };
 	float alone;
 
-	role_add_switches(&at.host, 4, 2, 2, 200, "Ethernet");
-	role_look(&at);
-	sscanf(strstr(at.map.nccl.v[0].why, ", ") + 2, "%f", &alone);
+	role_add_switches(&at->host, 4, 2, 2, 200, "Ethernet");
+	role_look(at);
+	sscanf(strstr(at->map.nccl.v[0].why, ", ") + 2, "%f", &alone);
 	for (unsigned n = 0; n < 8; n++) {
 		char ibdev[16], bond[16];
 
 		snprintf(ibdev, sizeof(ibdev), "mlx5_%u", n);
 		snprintf(bond, sizeof(bond), "bond%u", n);
-		role_add_lag(&at.host, ibdev, bond, n == 7 ? "backup" : n == 6 ? NULL : "active");
+		role_add_lag(&at->host, ibdev, bond, n == 7 ? "backup" : n == 6 ? NULL : "active");
 	}
-	rd_host_fill_lags(&at.host); /* again: no four times */
-	role_look(&at);
-	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
-	assert_int_equal(check_worst(&at.in, "nic-driver"), RD_SEV_OK);
-	assert_true(at.host.ports[0].rate_gbps.v == 400);
-	assert_true(at.host.ports[0].leg_gbps.v == 200);
-	assert_int_equal(at.host.ports[0].lag_active, 2);
+	rd_host_fill_lags(&at->host); /* again: no four times */
+	role_look(at);
+	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 8);
+	assert_int_equal(check_worst(&at->in, "nic-driver"), RD_SEV_OK);
+	assert_true(at->host.ports[0].rate_gbps.v == 400);
+	assert_true(at->host.ports[0].leg_gbps.v == 200);
+	assert_int_equal(at->host.ports[0].lag_active, 2);
 	/* A slave that stands by carries nothing; of one that tells nothing, nothing is said. */
-	assert_true(at.host.ports[7].rate_gbps.v == 200);
-	assert_true(at.host.ports[6].rate_gbps.v == 200);
-	assert_int_equal(at.host.ports[6].lag_active, 0);
-	assert_true(role_worst(&at) <= RD_SEV_NOTE);
-	assert_non_null(strstr(at.map.nccl.v[0].why, "48.0 GB/s")); /* what PCI Express 5.0 x16 leaves of 50 */
+	assert_true(at->host.ports[7].rate_gbps.v == 200);
+	assert_true(at->host.ports[6].rate_gbps.v == 200);
+	assert_int_equal(at->host.ports[6].lag_active, 0);
+	assert_true(role_worst(at) <= RD_SEV_NOTE);
+	assert_non_null(strstr(at->map.nccl.v[0].why, "48.0 GB/s")); /* what PCI Express 5.0 x16 leaves of 50 */
 	assert_true(alone < 26);
 	/* A second function that is not bound lacks its device. */
-	role_set_text(&at.host.netdevs[2].master, "bond9");
-	role_look(&at);
-	assert_int_equal(check_worst(&at.in, "nic-driver"), RD_SEV_WARNING);
+	role_set_text(&at->host.netdevs[2].master, "bond9");
+	role_look(at);
+	assert_int_equal(check_worst(&at->in, "nic-driver"), RD_SEV_WARNING);
 }
 
 /* Eight cards of two ports, mlx5_0 to mlx5_15; the second ones as told. */
@@ -175,284 +167,265 @@ static void dual_cards(struct rd_host *host)
 	}
 }
 
-static void spare_ports_of_every_card(void **state)
+ROLE_TEST(spare_ports_of_every_card)
 {
-	_cleanup_(role_done) struct role_place at = { 0 };
 	struct rd_netdev *netdev;
 
-	dual_cards(&at.host);
+	dual_cards(&at->host);
 	for (size_t p = 1; p < 16; p += 2)
-		role_go_down(&at.host.ports[p]);
-	role_look(&at);
-	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
-	assert_true(at.map.ports.v[1].spare && at.map.ports.v[15].spare);
-	assert_true(role_worst(&at) <= RD_SEV_NOTE);
-	assert_false(rd_env_refused(&at.map.ports, NULL));
+		role_go_down(&at->host.ports[p]);
+	role_look(at);
+	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 8);
+	assert_true(at->map.ports.v[1].spare && at->map.ports.v[15].spare);
+	assert_true(role_worst(at) <= RD_SEV_NOTE);
+	assert_false(rd_env_refused(&at->map.ports, NULL));
 	/* Somebody gave one an address: it is meant to be up, and so it is not the case that all are spare. */
-	netdev = role_add_netdev(&at.host, "mlx5_5", "eth5");
+	netdev = role_add_netdev(&at->host, "mlx5_5", "eth5");
 	role_set_text(&netdev->operstate, "down");
 	role_add_address(netdev, 5, 1);
-	role_look(&at);
-	role_assert(&at, "mlx5_5", RD_ROLE_COMPUTE);
-	assert_int_equal(check_worst(&at.in, "port-state"), RD_SEV_CRITICAL);
+	role_look(at);
+	role_assert(at, "mlx5_5", RD_ROLE_COMPUTE);
+	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_CRITICAL);
 }
 
 /* Two networks below the same switches: a library takes NICs of one, and nobody fails over to the other. */
-static void ports_of_both_link_layers(void **state)
+ROLE_TEST(ports_of_both_link_layers)
 {
-	_cleanup_(role_done) struct role_place at = { 0 };
-
-	role_add_switches(&at.host, 4, 2, 2, 400, "InfiniBand");
-	role_look(&at);
-	assert_false(rd_env_refused(&at.map.ports, NULL));
-	for (size_t p = 1; p < at.host.n_ports; p += 2)
-		role_set_text(&at.host.ports[p].link_layer, "Ethernet");
-	role_look(&at);
-	assert_true(rd_env_refused(&at.map.ports, NULL));
-	assert_int_equal(check_worst(&at.in, "failover-fabric"), RD_SEV_SKIP);
+	role_add_switches(&at->host, 4, 2, 2, 400, "InfiniBand");
+	role_look(at);
+	assert_false(rd_env_refused(&at->map.ports, NULL));
+	for (size_t p = 1; p < at->host.n_ports; p += 2)
+		role_set_text(&at->host.ports[p].link_layer, "Ethernet");
+	role_look(at);
+	assert_true(rd_env_refused(&at->map.ports, NULL));
+	assert_int_equal(check_worst(&at->in, "failover-fabric"), RD_SEV_SKIP);
 }
 
 /* One port of each card is a rail, the other in the bond that everything else goes over. */
-static void rails_and_front_end_on_the_same_cards(void **state)
+ROLE_TEST(rails_and_front_end_on_the_same_cards)
 {
-	_cleanup_(role_done) struct role_place at = { 0 };
-
-	dual_cards(&at.host);
+	dual_cards(&at->host);
 	for (unsigned n = 1; n < 4; n += 2) {
 		char ibdev[16], name[16];
 
 		snprintf(ibdev, sizeof(ibdev), "mlx5_%u", n);
 		snprintf(name, sizeof(name), "eth%u", n);
-		role_set_text(&role_add_netdev(&at.host, ibdev, name)->master, "bond0");
+		role_set_text(&role_add_netdev(&at->host, ibdev, name)->master, "bond0");
 	}
-	at.host.netdevs[made_netdev(&at.host, "bond0")].default_route = true;
-	role_look(&at);
-	role_assert(&at, "mlx5_0", RD_ROLE_COMPUTE);
-	role_assert(&at, "mlx5_1", RD_ROLE_STORAGE);
-	role_assert(&at, "mlx5_3", RD_ROLE_STORAGE);
-	role_assert(&at, "mlx5_5", RD_ROLE_COMPUTE);
+	at->host.netdevs[made_netdev(&at->host, "bond0")].default_route = true;
+	role_look(at);
+	role_assert(at, "mlx5_0", RD_ROLE_COMPUTE);
+	role_assert(at, "mlx5_1", RD_ROLE_STORAGE);
+	role_assert(at, "mlx5_3", RD_ROLE_STORAGE);
+	role_assert(at, "mlx5_5", RD_ROLE_COMPUTE);
 }
 
-static void one_second_port_of_eight_is_down(void **state)
+ROLE_TEST(one_second_port_of_eight_is_down)
 {
-	_cleanup_(role_done) struct role_place at = { 0 };
-
-	dual_cards(&at.host);
-	role_go_down(&at.host.ports[9]);
-	role_look(&at);
-	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 16);
-	assert_int_equal(check_worst(&at.in, "port-state"), RD_SEV_CRITICAL);
+	dual_cards(&at->host);
+	role_go_down(&at->host.ports[9]);
+	role_look(at);
+	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 16);
+	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_CRITICAL);
 	/* One of eight is up: whether the others should be, nobody knows. */
 	for (size_t p = 1; p < 16; p += 2)
-		role_go_down(&at.host.ports[p]);
-	role_set_state(&at.host.ports[3], "ACTIVE", "LinkUp");
-	role_look(&at);
-	role_assert(&at, "mlx5_5", RD_ROLE_UNKNOWN);
-	assert_false(at.map.ports.v[5].spare);
-	assert_int_equal(check_worst(&at.in, "port-state"), RD_SEV_UNKNOWN);
+		role_go_down(&at->host.ports[p]);
+	role_set_state(&at->host.ports[3], "ACTIVE", "LinkUp");
+	role_look(at);
+	role_assert(at, "mlx5_5", RD_ROLE_UNKNOWN);
+	assert_false(at->map.ports.v[5].spare);
+	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_UNKNOWN);
 	/* A card that is down as a whole is a fault, whatever its second port is for. */
-	role_go_down(&at.host.ports[4]);
-	role_look(&at);
-	role_assert(&at, "mlx5_4", RD_ROLE_COMPUTE);
-	assert_int_equal(check_worst(&at.in, "port-state"), RD_SEV_CRITICAL);
+	role_go_down(&at->host.ports[4]);
+	role_look(at);
+	role_assert(at, "mlx5_4", RD_ROLE_COMPUTE);
+	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_CRITICAL);
 }
 
 /* A guest: no switches, all functions on one root bus; eight virtual functions for eight accelerators and one for the way
  * out, all of one device ID. */
-static void a_guest_without_switches(void **state)
+ROLE_TEST(a_guest_without_switches)
 {
-	_cleanup_(role_done) struct role_place at = { 0 };
 	char addr[16], name[16];
 
-	RD_SET(at.host.guest, true);
+	RD_SET(at->host.guest, true);
 	for (unsigned i = 0; i < 8; i++) {
 		snprintf(addr, sizeof(addr), "00:%02x.0", i + 1);
-		made_gpu(&at.host, addr, -1, "pci0000:00", (int)i / 4);
+		made_gpu(&at->host, addr, -1, "pci0000:00", (int)i / 4);
 	}
 	for (unsigned i = 0; i < 9; i++) {
 		snprintf(addr, sizeof(addr), "00:%02x.0", i + 0x10);
 		snprintf(name, sizeof(name), "mlx5_%u", i);
-		role_add_nic(&at.host, name, addr, -1, "pci0000:00", i < 8 ? (int)i / 4 : 0, i < 8 ? 400 : 100, 0x101e,
+		role_add_nic(&at->host, name, addr, -1, "pci0000:00", i < 8 ? (int)i / 4 : 0, i < 8 ? 400 : 100, 0x101e,
 			     i < 8 ? "InfiniBand" : "Ethernet");
 	}
-	role_add_netdev(&at.host, "mlx5_8", "eth0")->default_route = true;
-	role_look(&at);
-	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
-	role_assert(&at, "mlx5_8", RD_ROLE_STORAGE);
-	assert_true(role_worst(&at) <= RD_SEV_NOTE);
-	assert_false(rd_env_refused(&at.map.ports, NULL));
+	role_add_netdev(&at->host, "mlx5_8", "eth0")->default_route = true;
+	role_look(at);
+	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 8);
+	role_assert(at, "mlx5_8", RD_ROLE_STORAGE);
+	assert_true(role_worst(at) <= RD_SEV_NOTE);
+	assert_false(rd_env_refused(&at->map.ports, NULL));
 	/* Where no route was told, the odd one is not known. */
-	at.host.netdevs[0].default_route = false;
-	role_look(&at);
-	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
-	role_assert(&at, "mlx5_8", RD_ROLE_UNKNOWN);
+	at->host.netdevs[0].default_route = false;
+	role_look(at);
+	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 8);
+	role_assert(at, "mlx5_8", RD_ROLE_UNKNOWN);
 }
 
-static void a_nic_for_two_accelerators(void **state)
+ROLE_TEST(a_nic_for_two_accelerators)
 {
-	_cleanup_(role_done) struct role_place at = { 0 };
-
-	role_add_switches(&at.host, 4, 2, 1, 200, "InfiniBand");
+	role_add_switches(&at->host, 4, 2, 1, 200, "InfiniBand");
 	/* Storage as fast, below two of the same switches. */
-	role_add_nic(&at.host, "st0", "16:00.0", made_port_of(&at.host, rd_host_find_pci(&at.host, "11:00.0"), 7),
+	role_add_nic(&at->host, "st0", "16:00.0", made_port_of(&at->host, rd_host_find_pci(&at->host, "11:00.0"), 7),
 		     "pci0000:10", 0, 200, CX6, "Ethernet");
-	role_add_nic(&at.host, "st1", "36:00.0", made_port_of(&at.host, rd_host_find_pci(&at.host, "31:00.0"), 7),
+	role_add_nic(&at->host, "st1", "36:00.0", made_port_of(&at->host, rd_host_find_pci(&at->host, "31:00.0"), 7),
 		     "pci0000:30", 1, 200, CX6, "Ethernet");
-	role_look(&at);
-	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 4);
-	role_assert(&at, "st0", RD_ROLE_STORAGE);
-	role_assert(&at, "st1", RD_ROLE_STORAGE);
-	assert_true(role_worst(&at) <= RD_SEV_NOTE);
+	role_look(at);
+	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 4);
+	role_assert(at, "st0", RD_ROLE_STORAGE);
+	role_assert(at, "st1", RD_ROLE_STORAGE);
+	assert_true(role_worst(at) <= RD_SEV_NOTE);
 }
 
 /* GB200: each on a host bridge of its own; two BlueField-3 of two ports beside four NICs, two to a processor. */
-static void a_tray_with_a_host_bridge_for_each(void **state)
+ROLE_TEST(a_tray_with_a_host_bridge_for_each)
 {
-	_cleanup_(role_done) struct role_place at = { 0 };
 	char root[16], addr[16], name[16];
 
 	for (unsigned i = 0; i < 4; i++) {
-		int port = role_own_bridge(&at.host, 0x10 + 8 * i, root, sizeof(root), (int)i / 2);
+		int port = role_own_bridge(&at->host, 0x10 + 8 * i, root, sizeof(root), (int)i / 2);
 
 		snprintf(addr, sizeof(addr), "%02x:00.0", 0x11 + 8 * i);
-		made_gpu(&at.host, addr, port, root, (int)i / 2);
+		made_gpu(&at->host, addr, port, root, (int)i / 2);
 		snprintf(name, sizeof(name), "mlx5_%u", i);
-		role_far_nic(&at.host, name, 0x40 + 8 * i, 0, (int)i / 2, 400, CX7, "InfiniBand");
+		role_far_nic(&at->host, name, 0x40 + 8 * i, 0, (int)i / 2, 400, CX7, "InfiniBand");
 	}
 	for (unsigned i = 0; i < 4; i++) {
 		snprintf(name, sizeof(name), "bf3_%u", i);
-		role_far_nic(&at.host, name, 0x80 + 8 * (i / 2), i % 2, (int)i / 2, 200, BF3, "Ethernet");
+		role_far_nic(&at->host, name, 0x80 + 8 * (i / 2), i % 2, (int)i / 2, 200, BF3, "Ethernet");
 	}
-	role_go_down(role_port(&at.host, "bf3_3"));
-	role_add_netdev(&at.host, "bf3_0", "eth0")->default_route = true;
+	role_go_down(role_port(&at->host, "bf3_3"));
+	role_add_netdev(&at->host, "bf3_0", "eth0")->default_route = true;
 	for (int down = 0; down < 2; down++) {
-		role_look(&at);
-		assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 4);
-		role_assert(&at, "mlx5_0", RD_ROLE_COMPUTE);
-		role_assert(&at, "bf3_2", RD_ROLE_STORAGE);
-		assert_true(down ? role_worst(&at) == RD_SEV_CRITICAL : role_worst(&at) <= RD_SEV_NOTE);
+		role_look(at);
+		assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 4);
+		role_assert(at, "mlx5_0", RD_ROLE_COMPUTE);
+		role_assert(at, "bf3_2", RD_ROLE_STORAGE);
+		assert_true(down ? role_worst(at) == RD_SEV_CRITICAL : role_worst(at) <= RD_SEV_NOTE);
 		/* The same with all of them down. */
 		for (size_t p = 0; p < 4; p++)
-			role_go_down(&at.host.ports[p]);
+			role_go_down(&at->host.ports[p]);
 	}
 }
 
-static void a_storage_server(void **state)
+ROLE_TEST(a_storage_server)
 {
-	_cleanup_(role_done) struct role_place at = { 0 };
-
 	for (unsigned i = 0; i < 4; i++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "mlx5_%u", i);
-		role_far_nic(&at.host, name, 0x10 + 0x10 * (i / 2), i % 2, (int)i / 2, 100, CX6, "Ethernet");
+		role_far_nic(&at->host, name, 0x10 + 0x10 * (i / 2), i % 2, (int)i / 2, 100, CX6, "Ethernet");
 	}
-	role_go_down(&at.host.ports[3]); /* of two cards one is cabled twice: by plan or not, nobody knows */
-	role_look(&at);
-	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 3);
-	assert_true(role_worst(&at) <= RD_SEV_UNKNOWN);
+	role_go_down(&at->host.ports[3]); /* of two cards one is cabled twice: by plan or not, nobody knows */
+	role_look(at);
+	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 3);
+	assert_true(role_worst(at) <= RD_SEV_UNKNOWN);
 	/* Cabled once each: spare. */
-	role_go_down(&at.host.ports[1]);
-	role_look(&at);
-	assert_true(at.map.ports.v[1].spare && at.map.ports.v[3].spare);
-	assert_true(role_worst(&at) <= RD_SEV_NOTE);
+	role_go_down(&at->host.ports[1]);
+	role_look(at);
+	assert_true(at->map.ports.v[1].spare && at->map.ports.v[3].spare);
+	assert_true(role_worst(at) <= RD_SEV_NOTE);
 	/* NICs of another make, as fast: which is for what is not known, and nothing fails for it. */
-	role_far_nic(&at.host, "bnxt_re0", 0x50, 0, 0, 100, 0x1760, "Ethernet");
-	role_go_down(role_port(&at.host, "bnxt_re0"));
-	role_look(&at);
-	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 0);
-	assert_true(role_worst(&at) <= RD_SEV_UNKNOWN);
-	assert_true(rd_env_refused(&at.map.ports, NULL));
+	role_far_nic(&at->host, "bnxt_re0", 0x50, 0, 0, 100, 0x1760, "Ethernet");
+	role_go_down(role_port(&at->host, "bnxt_re0"));
+	role_look(at);
+	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 0);
+	assert_true(role_worst(at) <= RD_SEV_UNKNOWN);
+	assert_true(rd_env_refused(&at->map.ports, NULL));
 }
 
 /* Two accelerators without a switch, one card of two ports: one is the way out, the other has no cable. */
-static void a_workstation(void **state)
+ROLE_TEST(a_workstation)
 {
-	_cleanup_(role_done) struct role_place at = { 0 };
-
-	made_gpu(&at.host, "11:00.0", made_bridge(&at.host, "10:01.0", -1, "pci0000:10", 0), "pci0000:10", 0);
-	made_gpu(&at.host, "12:00.0", made_bridge(&at.host, "10:02.0", -1, "pci0000:10", 0), "pci0000:10", 0);
-	role_far_nic(&at.host, "mlx5_0", 0x20, 0, 0, 100, CX6, "Ethernet");
-	role_far_nic(&at.host, "mlx5_1", 0x20, 1, 0, 100, CX6, "Ethernet");
-	role_add_netdev(&at.host, "mlx5_0", "enp33s0f0")->default_route = true;
-	role_go_down(role_port(&at.host, "mlx5_1"));
-	role_look(&at);
-	role_assert(&at, "mlx5_0", RD_ROLE_COMPUTE);
-	assert_true(role_view(&at, "mlx5_1")->spare);
-	assert_true(role_worst(&at) <= RD_SEV_NOTE);
-	assert_false(rd_env_refused(&at.map.ports, NULL));
+	made_gpu(&at->host, "11:00.0", made_bridge(&at->host, "10:01.0", -1, "pci0000:10", 0), "pci0000:10", 0);
+	made_gpu(&at->host, "12:00.0", made_bridge(&at->host, "10:02.0", -1, "pci0000:10", 0), "pci0000:10", 0);
+	role_far_nic(&at->host, "mlx5_0", 0x20, 0, 0, 100, CX6, "Ethernet");
+	role_far_nic(&at->host, "mlx5_1", 0x20, 1, 0, 100, CX6, "Ethernet");
+	role_add_netdev(&at->host, "mlx5_0", "enp33s0f0")->default_route = true;
+	role_go_down(role_port(&at->host, "mlx5_1"));
+	role_look(at);
+	role_assert(at, "mlx5_0", RD_ROLE_COMPUTE);
+	assert_true(role_view(at, "mlx5_1")->spare);
+	assert_true(role_worst(at) <= RD_SEV_NOTE);
+	assert_false(rd_env_refused(&at->map.ports, NULL));
 	/* Cabled to a second host: that one is for computing, the other the way out. */
-	role_set_state(role_port(&at.host, "mlx5_1"), "ACTIVE", "LinkUp");
-	role_look(&at);
-	role_assert(&at, "mlx5_0", RD_ROLE_STORAGE);
-	role_assert(&at, "mlx5_1", RD_ROLE_COMPUTE);
+	role_set_state(role_port(&at->host, "mlx5_1"), "ACTIVE", "LinkUp");
+	role_look(at);
+	role_assert(at, "mlx5_0", RD_ROLE_STORAGE);
+	role_assert(at, "mlx5_1", RD_ROLE_COMPUTE);
 	/* An on-board card on the accelerators' own host bridge is no match for a fast one on the other socket. */
-	role_port(&at.host, "mlx5_0")->rate_gbps.v = role_port(&at.host, "mlx5_1")->rate_gbps.v = 10;
-	role_far_nic(&at.host, "mlx5_2", 0x60, 0, 1, 200, CX7, "InfiniBand");
-	role_look(&at);
-	role_assert(&at, "mlx5_2", RD_ROLE_COMPUTE);
-	role_assert(&at, "mlx5_1", RD_ROLE_MANAGEMENT);
-	assert_true(role_worst(&at) <= RD_SEV_NOTE);
+	role_port(&at->host, "mlx5_0")->rate_gbps.v = role_port(&at->host, "mlx5_1")->rate_gbps.v = 10;
+	role_far_nic(&at->host, "mlx5_2", 0x60, 0, 1, 200, CX7, "InfiniBand");
+	role_look(at);
+	role_assert(at, "mlx5_2", RD_ROLE_COMPUTE);
+	role_assert(at, "mlx5_1", RD_ROLE_MANAGEMENT);
+	assert_true(role_worst(at) <= RD_SEV_NOTE);
 }
 
-static void two_kinds_as_near_are_not_told_apart(void **state)
+ROLE_TEST(two_kinds_as_near_are_not_told_apart)
 {
-	_cleanup_(role_done) struct role_place at = { 0 };
 	struct rd_err err = { 0 };
 
-	made_gpu(&at.host, "11:00.0", made_bridge(&at.host, "10:01.0", -1, "pci0000:10", 0), "pci0000:10", 0);
-	made_gpu(&at.host, "12:00.0", made_bridge(&at.host, "10:02.0", -1, "pci0000:10", 0), "pci0000:10", 0);
-	role_far_nic(&at.host, "mlx5_0", 0x20, 0, 0, 100, CX6, "Ethernet");
-	role_far_nic(&at.host, "bnxt_re0", 0x30, 0, 0, 100, 0x1760, "Ethernet");
-	role_look(&at);
-	role_assert(&at, "mlx5_0", RD_ROLE_UNKNOWN);
-	role_assert(&at, "bnxt_re0", RD_ROLE_UNKNOWN);
-	assert_true(rd_env_refused(&at.map.ports, &err));
+	made_gpu(&at->host, "11:00.0", made_bridge(&at->host, "10:01.0", -1, "pci0000:10", 0), "pci0000:10", 0);
+	made_gpu(&at->host, "12:00.0", made_bridge(&at->host, "10:02.0", -1, "pci0000:10", 0), "pci0000:10", 0);
+	role_far_nic(&at->host, "mlx5_0", 0x20, 0, 0, 100, CX6, "Ethernet");
+	role_far_nic(&at->host, "bnxt_re0", 0x30, 0, 0, 100, 0x1760, "Ethernet");
+	role_look(at);
+	role_assert(at, "mlx5_0", RD_ROLE_UNKNOWN);
+	role_assert(at, "bnxt_re0", RD_ROLE_UNKNOWN);
+	assert_true(rd_env_refused(&at->map.ports, &err));
 	assert_string_equal(err.object, "mlx5_0/1 and 1 more");
-	assert_int_equal(at.map.env.n, 0);
-	role_go_down(role_port(&at.host, "mlx5_0"));
-	role_look(&at);
-	assert_int_equal(check_worst(&at.in, "port-state"), RD_SEV_UNKNOWN);
+	assert_int_equal(at->map.env.n, 0);
+	role_go_down(role_port(&at->host, "mlx5_0"));
+	role_look(at);
+	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_UNKNOWN);
 	/* A route tells them apart, also while the other is down: then it is that one that is missing. */
-	role_add_netdev(&at.host, "bnxt_re0", "eth0")->default_route = true;
-	role_look(&at);
-	role_assert(&at, "mlx5_0", RD_ROLE_COMPUTE);
-	assert_int_equal(check_worst(&at.in, "port-state"), RD_SEV_CRITICAL);
+	role_add_netdev(&at->host, "bnxt_re0", "eth0")->default_route = true;
+	role_look(at);
+	role_assert(at, "mlx5_0", RD_ROLE_COMPUTE);
+	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_CRITICAL);
 }
 
-static void what_is_no_nic_of_its_own(void **state)
+ROLE_TEST(what_is_no_nic_of_its_own)
 {
-	_cleanup_(role_done) struct role_place at = { 0 };
 	int vf;
 
-	role_add_switches(&at.host, 4, 2, 2, 400, "InfiniBand");
-	role_add_nic(&at.host, "vf0", "15:01.0", -1, "pci0000:10", 0, 400, 0x101e, "InfiniBand");
-	vf = at.host.ibdevs[8].pci;
-	at.host.pcis[vf].pf = at.host.ibdevs[0].pci;
-	made_nic(&at.host, "rxe0", NULL, -1, "", -1, 1);
-	at.host.ibdevs[9].parent_netdev = strdup("eth0");
-	role_go_down(&at.host.ports[8]);
-	role_go_down(&at.host.ports[9]);
-	role_look(&at);
-	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
-	role_assert(&at, "vf0", RD_ROLE_UNKNOWN);
-	role_assert(&at, "rxe0", RD_ROLE_UNKNOWN);
-	assert_true(role_worst(&at) <= RD_SEV_NOTE);
-	role_set_state(&at.host.ports[9], "ACTIVE", "LinkUp");
-	assert_false(rd_env_refused(&at.map.ports, NULL));
+	role_add_switches(&at->host, 4, 2, 2, 400, "InfiniBand");
+	role_add_nic(&at->host, "vf0", "15:01.0", -1, "pci0000:10", 0, 400, 0x101e, "InfiniBand");
+	vf = at->host.ibdevs[8].pci;
+	at->host.pcis[vf].pf = at->host.ibdevs[0].pci;
+	made_nic(&at->host, "rxe0", NULL, -1, "", -1, 1);
+	at->host.ibdevs[9].parent_netdev = strdup("eth0");
+	role_go_down(&at->host.ports[8]);
+	role_go_down(&at->host.ports[9]);
+	role_look(at);
+	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 8);
+	role_assert(at, "vf0", RD_ROLE_UNKNOWN);
+	role_assert(at, "rxe0", RD_ROLE_UNKNOWN);
+	assert_true(role_worst(at) <= RD_SEV_NOTE);
+	role_set_state(&at->host.ports[9], "ACTIVE", "LinkUp");
+	assert_false(rd_env_refused(&at->map.ports, NULL));
 }
 
-static void soft_devices_alone_are_what_there_is(void **state)
+ROLE_TEST(soft_devices_alone_are_what_there_is)
 {
-	_cleanup_(role_done) struct role_place at = { 0 };
-
-	made_nic(&at.host, "rxe0", NULL, -1, "", -1, 1);
-	at.host.ibdevs[0].parent_netdev = strdup("eth0");
-	role_look(&at);
-	role_assert(&at, "rxe0", RD_ROLE_COMPUTE);
+	made_nic(&at->host, "rxe0", NULL, -1, "", -1, 1);
+	at->host.ibdevs[0].parent_netdev = strdup("eth0");
+	role_look(at);
+	role_assert(at, "rxe0", RD_ROLE_COMPUTE);
 }
 
-static void a_nic_whose_accelerator_is_gone(void **state)
+TEST(a_nic_whose_accelerator_is_gone)
 {
 	struct role_place at = { 0 };
 
@@ -471,7 +444,7 @@ static void a_nic_whose_accelerator_is_gone(void **state)
 }
 
 /* Nothing that could not be read is taken for what is not there. */
-static void what_was_not_read_has_no_role(void **state)
+TEST(what_was_not_read_has_no_role)
 {
 	struct role_place at = { 0 };
 
@@ -487,30 +460,4 @@ static void what_was_not_read_has_no_role(void **state)
 	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 7);
 	assert_true(rd_env_refused(&at.map.ports, NULL));
 	role_done(&at);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { TEST(a_server_of_eight_is_well),
-					    TEST(all_compute_ports_down),
-					    TEST(ports_of_one_card_are_one_card_s),
-					    TEST(a_faster_dpu_is_near_none),
-					    TEST(one_has_the_other_link_layer),
-					    TEST(two_ports_in_a_lag),
-					    TEST(spare_ports_of_every_card),
-					    TEST(ports_of_both_link_layers),
-					    TEST(rails_and_front_end_on_the_same_cards),
-					    TEST(one_second_port_of_eight_is_down),
-					    TEST(a_guest_without_switches),
-					    TEST(a_nic_for_two_accelerators),
-					    TEST(a_tray_with_a_host_bridge_for_each),
-					    TEST(a_storage_server),
-					    TEST(a_workstation),
-					    TEST(two_kinds_as_near_are_not_told_apart),
-					    TEST(what_is_no_nic_of_its_own),
-					    TEST(soft_devices_alone_are_what_there_is),
-					    TEST(a_nic_whose_accelerator_is_gone),
-					    TEST(what_was_not_read_has_no_role) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,7 @@
 
 #include "trace/select/sel.h"
 
-#include <string.h>
-
-static void names_fall_under_the_rule_that_people_expect(void **state)
+TEST(names_fall_under_the_rule_that_people_expect)
 {
 	static const struct {
 		const char *name;
@@ -47,7 +45,7 @@ static void names_fall_under_the_rule_that_people_expect(void **state)
 			fail_msg("%s: %s", cases[i].name, rd_rule_name(rd_rules_name(cases[i].name)));
 }
 
-static void device_operations_that_change_something_are_roots(void **state)
+TEST(device_operations_that_change_something_are_roots)
 {
 	static const char *const roots[] = { "reg_user_mr",  "create_qp",  "modify_qp",	    "alloc_ucontext", "mmap",
 					     "attach_mcast", "iw_connect", "rereg_user_mr", "resize_cq" };
@@ -62,7 +60,7 @@ static void device_operations_that_change_something_are_roots(void **state)
 	assert_int_equal(rd_rules_member("post_send"), RD_RULE_DATA_PATH);
 }
 
-static void every_rule_has_a_name_and_a_reason(void **state)
+TEST(every_rule_has_a_name_and_a_reason)
 {
 	for (int i = 0; i < RD_RULE_COUNT; i++) {
 		assert_true(strlen(rd_rule_name(i)) > 3);
@@ -71,7 +69,7 @@ static void every_rule_has_a_name_and_a_reason(void **state)
 	assert_string_equal(rd_rule_name(RD_RULE_COUNT), "unknown");
 }
 
-static void backends_are_named_as_on_the_command_line(void **state)
+TEST(backends_are_named_as_on_the_command_line)
 {
 	enum rd_backend backend;
 
@@ -82,16 +80,4 @@ static void backends_are_named_as_on_the_command_line(void **state)
 	assert_int_not_equal(rd_backend_parse("none", &backend), 0);
 	assert_int_not_equal(rd_backend_parse("", &backend), 0);
 	assert_string_equal(rd_backend_name(RD_BACKEND_KPROBE_MULTI), "kprobe-multi");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(names_fall_under_the_rule_that_people_expect),
-		TEST(device_operations_that_change_something_are_roots),
-		TEST(every_rule_has_a_name_and_a_reason),
-		TEST(backends_are_named_as_on_the_command_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

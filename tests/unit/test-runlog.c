@@ -2,10 +2,6 @@
 /* Lines that NCCL, UCX, Mooncake and NVSHMEM log of the NICs that they take. */
 #include "unit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "collect/nccl/runlog.h"
 
 static struct rd_runlog runlog;
@@ -26,7 +22,7 @@ static int release(void **state)
 	return 0;
 }
 
-static void host_stands_before_process_and_thread(void **state)
+TEST_WITH(host_stands_before_process_and_thread, NULL, release)
 {
 	static const char *const lines[] = {
 		"node-1:12:34 [0] NCCL INFO Using network IB\n",
@@ -48,7 +44,7 @@ static void host_stands_before_process_and_thread(void **state)
 	assert_string_equal(parse("misc/socket.cc:441 NCCL WARN NET/IB : No IP interface found.\n")->name, "");
 }
 
-static void several_hosts_are_kept_apart(void **state)
+TEST_WITH(several_hosts_are_kept_apart, NULL, release)
 {
 	static const char text[] =
 		"a.example:1:2 [0] NCCL INFO Using network IB\nb:1:2 [0] NCCL INFO Using network Socket\n"
@@ -65,7 +61,7 @@ static void several_hosts_are_kept_apart(void **state)
 	assert_null(rd_runlog_find(&runlog, NULL));
 }
 
-static void versions(void **state)
+TEST_WITH(versions, NULL, release)
 {
 	parse("NCCL version 2.19.3+cuda12.3\nn:1:2 [0] NCCL INFO Using network IB\n");
 	assert_int_equal(runlog.version[1], 19);
@@ -83,7 +79,7 @@ static void versions(void **state)
 	assert_false(rd_runlog_before(&runlog, 29, 7));
 }
 
-static void lists_of_devices(void **state)
+TEST_WITH(lists_of_devices, NULL, release)
 {
 	const struct rd_run_host *host =
 		parse("n:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB/SHARP [1]mlx5_1:2/RoCE "
@@ -123,7 +119,7 @@ static void lists_of_devices(void **state)
 	assert_int_equal(host->devs.n, 0);
 }
 
-static void numbers_of_processes_that_differ_tell_nothing(void **state)
+TEST_WITH(numbers_of_processes_that_differ_tell_nothing, NULL, release)
 {
 	const struct rd_run_host *host =
 		parse("n:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB ; OOB eth0:192.0.2.1<0>\n"
@@ -138,7 +134,7 @@ static void numbers_of_processes_that_differ_tell_nothing(void **state)
 	assert_false(rd_run_var_varies(host, "NCCL_NET"));
 }
 
-static void gpudirect_of_nics_and_pairs(void **state)
+TEST_WITH(gpudirect_of_nics_and_pairs, NULL, release)
 {
 	const struct rd_run_host *host = parse(
 		"n:1:2 [0] NCCL INFO NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'\n"
@@ -161,7 +157,7 @@ static void gpudirect_of_nics_and_pairs(void **state)
 	assert_string_equal(host->pairs.v[1].gpu.text, "3");
 }
 
-static void channels(void **state)
+TEST_WITH(channels, NULL, release)
 {
 	const struct rd_run_host *host =
 		parse("n:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/3/GDRDMA\n"
@@ -186,7 +182,7 @@ static void channels(void **state)
 	assert_string_equal(host->channels.v[4].gpu.text, "");
 }
 
-static void ranks_and_variables(void **state)
+TEST_WITH(ranks_and_variables, NULL, release)
 {
 	const struct rd_run_host *host = parse(
 		"n:1:2 [0] NCCL INFO ncclCommInitRank comm 0x55 rank 9 nranks 16 cudaDev 1 nvmlDev 4 busId 2a000 commId 0xde\n"
@@ -206,7 +202,7 @@ static void ranks_and_variables(void **state)
 	assert_string_equal(rd_run_var(host, "NCCL_IB_HCA"), "^mlx5_2.");
 }
 
-static void ucx(void **state)
+TEST_WITH(ucx, NULL, release)
 {
 	const struct rd_run_host *host = parse(
 		"[1750940428.181226] [node-1:2814548:0]  ucp_worker.c:1903 UCX  INFO  ucp_context_0 inter-node cfg#8 "
@@ -228,7 +224,7 @@ static void ucx(void **state)
 	assert_string_equal(parse("ucp_worker.c:1783 UCX INFO ep_cfg[2]: tag(sysv/memory tcp/ib1)\n")->name, "");
 }
 
-static void mooncake_and_nvshmem(void **state)
+TEST_WITH(mooncake_and_nvshmem, NULL, release)
 {
 	const struct rd_run_host *host = parse(
 		"I20260203 17:42:09.401029 3720678 rdma_context.cpp:140] RDMA device: mlx5_9, LID: 0, GID: (GID_Index 3) 00:00\n"
@@ -250,7 +246,7 @@ static void mooncake_and_nvshmem(void **state)
 	assert_string_equal(host->prefers.v[1].names, "mlx5_1 mlx5_2");
 }
 
-static void what_says_nothing_is_refused(void **state)
+TEST_WITH(what_says_nothing_is_refused, NULL, release)
 {
 	static const char *const texts[] = { "",
 					     "\n\n",
@@ -269,7 +265,7 @@ static void what_says_nothing_is_refused(void **state)
 }
 
 /* Lines of any length, and more of them than a host can have. */
-static void bounds_hold(void **state)
+TEST_WITH(bounds_hold, NULL, release)
 {
 	_cleanup_free_ char *text = malloc(4 << 20);
 	struct rd_err err = { 0 };
@@ -290,24 +286,4 @@ static void bounds_hold(void **state)
 	assert_int_equal(runlog.n, RD_RUN_HOSTS);
 	assert_int_equal(runlog.v[0].channels.n, RD_RUN_LIST);
 	assert_string_equal(runlog.v[0].network, "IB");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(host_stands_before_process_and_thread, release),
-		cmocka_unit_test_teardown(several_hosts_are_kept_apart, release),
-		cmocka_unit_test_teardown(versions, release),
-		cmocka_unit_test_teardown(lists_of_devices, release),
-		cmocka_unit_test_teardown(numbers_of_processes_that_differ_tell_nothing, release),
-		cmocka_unit_test_teardown(gpudirect_of_nics_and_pairs, release),
-		cmocka_unit_test_teardown(channels, release),
-		cmocka_unit_test_teardown(ranks_and_variables, release),
-		cmocka_unit_test_teardown(ucx, release),
-		cmocka_unit_test_teardown(mooncake_and_nvshmem, release),
-		cmocka_unit_test_teardown(what_says_nothing_is_refused, release),
-		cmocka_unit_test_teardown(bounds_hold, release),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,6 @@
 #include "base/memory.h"
 #include "render/render.h"
 
-#include <string.h>
-
 enum { NAME, COUNT, TAGS, COLUMNS };
 
 static const struct rd_column columns[COLUMNS] = {
@@ -101,7 +99,7 @@ static void assert_same(char *a, char *b)
 	free(b);
 }
 
-static void made_rows_look_like_stored_rows(void **state)
+TEST(made_rows_look_like_stored_rows)
 {
 	static const struct rd_table_style styles[] = { { 0 },		 { .no_headings = true },
 							{ .raw = true }, { .columns = "count,name" },
@@ -118,7 +116,7 @@ static void made_rows_look_like_stored_rows(void **state)
 	assert_same(as_metrics(made()), as_metrics(stored()));
 }
 
-static void a_cell_of_the_row_before_is_not_in_the_next(void **state)
+TEST(a_cell_of_the_row_before_is_not_in_the_next)
 {
 	struct rd_section *section = made();
 
@@ -129,7 +127,7 @@ static void a_cell_of_the_row_before_is_not_in_the_next(void **state)
 	rd_section_destroy(section);
 }
 
-static void stored_rows_outlive_what_they_were_made_from(void **state)
+TEST(stored_rows_outlive_what_they_were_made_from)
 {
 	struct facts *facts = rd_alloc(1, sizeof(*facts));
 	struct rd_section *section;
@@ -157,7 +155,7 @@ static void take(const struct rd_buf *buf)
 }
 
 /* Output that is written in pieces is the same as output that is not, and its buffer stays small. */
-static void pieces_of_output_are_complete_and_in_order(void **state)
+TEST(pieces_of_output_are_complete_and_in_order)
 {
 	_cleanup_buf_ struct rd_buf out = { .take = take }, whole = { 0 };
 
@@ -174,16 +172,4 @@ static void pieces_of_output_are_complete_and_in_order(void **state)
 	assert_int_equal(pieces.len, whole.len);
 	assert_memory_equal(pieces.data, whole.data, whole.len);
 	rd_buf_deinit(&pieces);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(made_rows_look_like_stored_rows),
-		TEST(a_cell_of_the_row_before_is_not_in_the_next),
-		TEST(stored_rows_outlive_what_they_were_made_from),
-		TEST(pieces_of_output_are_complete_and_in_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,9 +7,6 @@
 
 #include "select-host.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const char types_h[] =
 	"#define KEEP __attribute__((noinline, used))\n"
 	"#define OPAQUE __asm__ volatile(\"\")\n"
@@ -201,7 +198,7 @@ static bool has_errno(const struct rd_fnset *set, const char *name, int err)
 	return select_host_fn(set, name)->errnos[err / 64] >> err % 64 & 1;
 }
 
-static void each_function_names_the_functions_whose_errno_it_may_return(void **state)
+TEST(each_function_names_the_functions_whose_errno_it_may_return)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
@@ -219,7 +216,7 @@ static void each_function_names_the_functions_whose_errno_it_may_return(void **s
 		assert_true(set.fns[i].calls_known);
 }
 
-static void the_callees_of_create_qp_are_of_three_modules(void **state)
+TEST(the_callees_of_create_qp_are_of_three_modules)
 {
 	static const char *const callees[] = { "newd_find", "newd_leaf", "ib_check", "hw_command" };
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
@@ -236,7 +233,7 @@ static void the_callees_of_create_qp_are_of_three_modules(void **state)
 }
 
 /* The compiler moves what follows a call of a cold function to a part of its own. */
-static void what_a_cold_part_does_its_function_does(void **state)
+TEST(what_a_cold_part_does_its_function_does)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 	int cold = rd_fnset_find(&set, "newd_rare.cold");
@@ -253,7 +250,7 @@ static void what_a_cold_part_does_its_function_does(void **state)
 			assert_int_not_equal(set.fns[set.fns[i].calls[c]].rule, RD_RULE_COLD);
 }
 
-static void errnos_in_the_code_become_those_of_the_function(void **state)
+TEST(errnos_in_the_code_become_those_of_the_function)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
@@ -265,7 +262,7 @@ static void errnos_in_the_code_become_those_of_the_function(void **state)
 	assert_false(has_errno(&set, "newd_create_qp", 22));
 }
 
-static void calls_that_leave_the_modules_are_told_from_those_that_return_no_errno(void **state)
+TEST(calls_that_leave_the_modules_are_told_from_those_that_return_no_errno)
 {
 	static const struct {
 		const char *name;
@@ -283,7 +280,7 @@ static void calls_that_leave_the_modules_are_told_from_those_that_return_no_errn
 			fail_msg("%s", cases[i].name);
 }
 
-static void functions_whose_address_is_taken_are_noted(void **state)
+TEST(functions_whose_address_is_taken_are_noted)
 {
 	static const struct {
 		const char *name;
@@ -299,7 +296,7 @@ static void functions_whose_address_is_taken_are_noted(void **state)
 			fail_msg("%s", cases[i].name);
 }
 
-static void kprobes_refuse_what_the_module_lists(void **state)
+TEST(kprobes_refuse_what_the_module_lists)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
@@ -308,7 +305,7 @@ static void kprobes_refuse_what_the_module_lists(void **state)
 	assert_true(select_host_fn(&set, "newd_rare")->attachable & 1 << RD_BACKEND_KPROBE);
 }
 
-static void calls_through_pointers_are_noted(void **state)
+TEST(calls_through_pointers_are_noted)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
@@ -317,7 +314,7 @@ static void calls_through_pointers_are_noted(void **state)
 	assert_false(select_host_fn(&set, "newd_pins")->indirect);
 }
 
-static void without_types_of_the_kernel_every_call_of_it_may_return_an_errno(void **state)
+TEST(without_types_of_the_kernel_every_call_of_it_may_return_an_errno)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set;
 
@@ -329,7 +326,7 @@ static void without_types_of_the_kernel_every_call_of_it_may_return_an_errno(voi
 	assert_false(select_host_fn(&set, "newd_leaf")->outside);
 }
 
-static void without_its_file_the_calls_of_a_module_are_unknown(void **state)
+TEST(without_its_file_the_calls_of_a_module_are_unknown)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set;
 
@@ -343,7 +340,7 @@ static void without_its_file_the_calls_of_a_module_are_unknown(void **state)
 	assert_true(select_host_fn(&set, "ib_query_port")->calls_known);
 }
 
-static void queries_and_rare_destruction_are_selected_alone(void **state)
+TEST(queries_and_rare_destruction_are_selected_alone)
 {
 	static const struct {
 		const char *name, *via;
@@ -373,7 +370,7 @@ static void queries_and_rare_destruction_are_selected_alone(void **state)
 	assert_false(set.roots[select_host_fn(&set, "newd_leaf")->roots[0]].alone);
 }
 
-static void what_programs_call_all_the_time_is_left_out(void **state)
+TEST(what_programs_call_all_the_time_is_left_out)
 {
 	static const struct {
 		const char *name;
@@ -407,7 +404,7 @@ static void what_programs_call_all_the_time_is_left_out(void **state)
 	}
 }
 
-static void offsets_come_from_the_types_of_the_core(void **state)
+TEST(offsets_come_from_the_types_of_the_core)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 	const struct rd_offsets *off = &set.off;
@@ -430,7 +427,7 @@ static void offsets_come_from_the_types_of_the_core(void **state)
 	assert_int_equal(off->cm_state, 40);
 }
 
-static void the_number_and_the_users_of_each_kind_of_object(void **state)
+TEST(the_number_and_the_users_of_each_kind_of_object)
 {
 	static const struct {
 		int number, users;
@@ -449,7 +446,7 @@ static void the_number_and_the_users_of_each_kind_of_object(void **state)
 	}
 }
 
-static void arguments_are_noted_of_the_core_alone(void **state)
+TEST(arguments_are_noted_of_the_core_alone)
 {
 	static const struct {
 		const char *name;
@@ -470,7 +467,7 @@ static void arguments_are_noted_of_the_core_alone(void **state)
 			fail_msg("%s", cases[i].name);
 }
 
-static void modules_that_are_loaded_since_are_news(void **state)
+TEST(modules_that_are_loaded_since_are_news)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 	struct rd_names names = { 0 };
@@ -503,24 +500,5 @@ static void modules_that_are_loaded_since_are_news(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {
-		TEST(each_function_names_the_functions_whose_errno_it_may_return),
-		TEST(the_callees_of_create_qp_are_of_three_modules),
-		TEST(what_a_cold_part_does_its_function_does),
-		TEST(errnos_in_the_code_become_those_of_the_function),
-		TEST(calls_that_leave_the_modules_are_told_from_those_that_return_no_errno),
-		TEST(functions_whose_address_is_taken_are_noted),
-		TEST(kprobes_refuse_what_the_module_lists),
-		TEST(calls_through_pointers_are_noted),
-		TEST(without_types_of_the_kernel_every_call_of_it_may_return_an_errno),
-		TEST(without_its_file_the_calls_of_a_module_are_unknown),
-		TEST(queries_and_rare_destruction_are_selected_alone),
-		TEST(what_programs_call_all_the_time_is_left_out),
-		TEST(offsets_come_from_the_types_of_the_core),
-		TEST(the_number_and_the_users_of_each_kind_of_object),
-		TEST(arguments_are_noted_of_the_core_alone),
-		TEST(modules_that_are_loaded_since_are_news),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return unit_run(setup, teardown);
 }

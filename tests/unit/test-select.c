@@ -7,10 +7,6 @@
 
 #include "select-host.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 static const char types_h[] = "#define KEEP __attribute__((noinline, used))\n"
 			      "typedef long ssize_t;\n"
 			      "struct device { int x; unsigned devt; };\n"
@@ -167,7 +163,9 @@ static bool noted(const struct rd_errlist *notes, const char *object, const char
 	return false;
 }
 
-static void a_driver_never_seen_is_selected_by_what_its_verbs_reach(void **state)
+#define FAKE_HOST_TEST(name) TEST_OF(name, struct fake_host, host, setup, teardown)
+
+FAKE_HOST_TEST(a_driver_never_seen_is_selected_by_what_its_verbs_reach)
 {
 	static const struct {
 		const char *name;
@@ -199,7 +197,7 @@ static void a_driver_never_seen_is_selected_by_what_its_verbs_reach(void **state
 		{ "uv_write", RD_RULE_DATA_PATH },
 		{ "uv_release", RD_RULE_CLEANUP },
 	};
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(*state, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(host, NULL);
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		const struct rd_fn *fn = select_host_fn(&set, cases[i].name);
@@ -218,9 +216,9 @@ static void a_driver_never_seen_is_selected_by_what_its_verbs_reach(void **state
 	assert_string_equal(set.kernel, "9.9");
 }
 
-static void each_function_says_from_which_doors_it_is_reached(void **state)
+FAKE_HOST_TEST(each_function_says_from_which_doors_it_is_reached)
 {
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(*state, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(host, NULL);
 
 	assert_true(select_host_reached(&set, "newd_check_attr", "ib_device_ops.create_qp"));
 	assert_true(select_host_reached(&set, "newd_check_attr", "ib_device_ops.modify_qp"));
@@ -238,9 +236,9 @@ static void each_function_says_from_which_doors_it_is_reached(void **state)
 	assert_int_equal(select_host_fn(&set, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE")->entry, RD_ENTRY_NONE);
 }
 
-static void types_say_what_returns_an_errno_and_where_the_queue_pair_is(void **state)
+FAKE_HOST_TEST(types_say_what_returns_an_errno_and_where_the_queue_pair_is)
 {
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(*state, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(host, NULL);
 	const struct rd_fn *fn = select_host_fn(&set, "newd_modify_qp");
 
 	assert_int_equal(fn->ret, RD_RET_INT);
@@ -265,9 +263,9 @@ static void types_say_what_returns_an_errno_and_where_the_queue_pair_is(void **s
 #define KPROBES (1 << RD_BACKEND_KPROBE_MULTI | 1 << RD_BACKEND_KPROBE)
 #define FEXITS (1 << RD_BACKEND_FEXIT | 1 << RD_BACKEND_FEXIT_MULTI)
 
-static void what_can_be_attached_is_known_without_trying(void **state)
+FAKE_HOST_TEST(what_can_be_attached_is_known_without_trying)
 {
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(*state, NULL);
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(host, NULL);
 	const struct rd_fn *fn = select_host_fn(&set, "newd_create_qp");
 
 	assert_true(fn->in_filter);
@@ -282,9 +280,8 @@ static void what_can_be_attached_is_known_without_trying(void **state)
 	}
 }
 
-static void a_driver_without_type_information_is_traced_by_probes(void **state)
+FAKE_HOST_TEST(a_driver_without_type_information_is_traced_by_probes)
 {
-	struct fake_host *host = *state;
 	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set;
 	const struct rd_fn *fn;
@@ -318,9 +315,8 @@ static void kernel_lists(struct fake_host *host)
 		       "newd_void [new_driver]\nnewd_post_send [new_driver]\nnewd_idle [new_driver]\n");
 }
 
-static void a_file_of_another_build_is_not_believed(void **state)
+FAKE_HOST_TEST(a_file_of_another_build_is_not_believed)
 {
-	struct fake_host *host = *state;
 	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set;
 	const struct rd_fn *fn;
@@ -350,9 +346,8 @@ static void a_file_of_another_build_is_not_believed(void **state)
 	assert_int_equal(rd_fnset_find(&set, "__pfx_newd_idle"), -1);
 }
 
-static void a_packed_file_is_unpacked_and_a_damaged_one_is_passed_over(void **state)
+FAKE_HOST_TEST(a_packed_file_is_unpacked_and_a_damaged_one_is_passed_over)
 {
-	struct fake_host *host = *state;
 	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set;
 
@@ -369,9 +364,8 @@ static void a_packed_file_is_unpacked_and_a_damaged_one_is_passed_over(void **st
 	assert_true(notes.n >= 1);
 }
 
-static void nothing_but_names_still_gives_a_selection(void **state)
+FAKE_HOST_TEST(nothing_but_names_still_gives_a_selection)
 {
-	struct fake_host *host = *state;
 	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set;
 	const struct rd_fn *fn;
@@ -398,9 +392,8 @@ static void nothing_but_names_still_gives_a_selection(void **state)
 	assert_true(noted(&notes, "modules.dep", ""));
 }
 
-static void hidden_addresses_leave_unique_names(void **state)
+FAKE_HOST_TEST(hidden_addresses_leave_unique_names)
 {
-	struct fake_host *host = *state;
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(modules); i++) {
@@ -414,9 +407,8 @@ static void hidden_addresses_leave_unique_names(void **state)
 	assert_int_equal(select_host_fn(&set, "newd_create_qp")->attachable, FEXITS | KPROBES);
 }
 
-static void without_rdma_modules_one_clear_message_is_given(void **state)
+FAKE_HOST_TEST(without_rdma_modules_one_clear_message_is_given)
 {
-	struct fake_host *host = *state;
 	struct rd_fnset set = { 0 };
 	struct rd_err err = { 0 };
 
@@ -431,24 +423,4 @@ static void without_rdma_modules_one_clear_message_is_given(void **state)
 	fake_host_remove(host, "/proc/modules");
 	assert_int_equal(rd_select(host->source, &set, NULL, &err), -ENOENT);
 	assert_null(set.fns);
-}
-
-#define SELECT(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		SELECT(a_driver_never_seen_is_selected_by_what_its_verbs_reach),
-		SELECT(each_function_says_from_which_doors_it_is_reached),
-		SELECT(types_say_what_returns_an_errno_and_where_the_queue_pair_is),
-		SELECT(what_can_be_attached_is_known_without_trying),
-		SELECT(a_driver_without_type_information_is_traced_by_probes),
-		SELECT(a_file_of_another_build_is_not_believed),
-		SELECT(a_packed_file_is_unpacked_and_a_damaged_one_is_passed_over),
-		SELECT(nothing_but_names_still_gives_a_selection),
-		SELECT(hidden_addresses_leave_unique_names),
-		SELECT(without_rdma_modules_one_clear_message_is_given),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,6 @@
 /* Lines of the shell, numbered findings. */
 #include "unit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "cmd/shell/shell.h"
 #include "render/render.h"
 
@@ -33,7 +29,7 @@ static char *parsed(const char *text)
 	return out.data;
 }
 
-static void a_line_is_words_and_where_the_output_goes(void **state)
+TEST(a_line_is_words_and_where_the_output_goes)
 {
 	static const struct {
 		const char *text, *expected;
@@ -80,7 +76,7 @@ static void typed(const char *text, const char *expected, bool command)
 	assert_int_equal(found, command);
 }
 
-static void the_word_at_the_cursor_is_the_last_one(void **state)
+TEST(the_word_at_the_cursor_is_the_last_one)
 {
 	typed("", "", true);
 	typed("qp", "qp", true);
@@ -107,7 +103,7 @@ static void take(unsigned number, const char *text, const char *fix)
 		shell_findings_take(&known, out.data + i, 1);
 }
 
-static void findings_are_known_by_number_until_the_next_report(void **state)
+TEST(findings_are_known_by_number_until_the_next_report)
 {
 	assert_null(shell_findings_get(&known, 1));
 	take(1, "critical: a\n", "do a\n");
@@ -138,7 +134,7 @@ static void note_number(unsigned number, const char *text, const char *fix)
 	rd_buf_printf(&numbered, "%u{%s}{%s}", number, text, fix);
 }
 
-static void findings_alike_have_one_number_and_all_fixes(void **state)
+TEST(findings_alike_have_one_number_and_all_fixes)
 {
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	const struct rd_finding_style style = { 0 };
@@ -166,16 +162,4 @@ static void findings_alike_have_one_number_and_all_fixes(void **state)
 	assert_non_null(strstr(out.data, "[1] warning: a"));
 	rd_render_number_findings(NULL);
 	rd_buf_deinit(&numbered);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_is_words_and_where_the_output_goes),
-		cmocka_unit_test(the_word_at_the_cursor_is_the_last_one),
-		cmocka_unit_test(findings_are_known_by_number_until_the_next_report),
-		cmocka_unit_test(findings_alike_have_one_number_and_all_fixes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include "base/siphash.h"
 
 /* The authors' vectors: the key 00 01 … 0f, inputs 00 01 … of each length. */
-static void hashes_are_those_that_were_published(void **state)
+TEST(hashes_are_those_that_were_published)
 {
 	static const struct {
 		size_t size;
@@ -20,11 +20,4 @@ static void hashes_are_those_that_were_published(void **state)
 		in[i] = i;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(vectors); i++)
 		assert_int_equal(rd_siphash(&key, in, vectors[i].size), vectors[i].hash);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = { TEST(hashes_are_those_that_were_published) };
-
-	return cmocka_run_group_tests_name("siphash", tests, NULL, NULL);
 }

@@ -4,13 +4,10 @@
 #include "fake-host.h"
 #include "source/guard/source-guard.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -82,49 +79,46 @@ static void reads(struct rd_source *guard, const char *path, const char *expecte
 	assert_string_equal(text ? text : "", expected);
 }
 
-static void a_read_that_hangs_takes_nothing_with_it(void **state)
+#define GUARDED_TEST(name) TEST_ON(name, struct guarded, g, { 0 }, end)
+
+GUARDED_TEST(a_read_that_hangs_takes_nothing_with_it)
 {
 	_cleanup_free_ char *text = NULL;
-	_cleanup_(end) struct guarded g;
 	struct rd_err err = { 0 };
 
-	begin(&g, 10000);
-	reads(g.guard, "/sys/a", "one", 0);
-	assert_int_equal(rd_read_textf(g.guard, &text, &err, "/sys/hang"), -ETIMEDOUT);
+	begin(g, 10000);
+	reads(g->guard, "/sys/a", "one", 0);
+	assert_int_equal(rd_read_textf(g->guard, &text, &err, "/sys/hang"), -ETIMEDOUT);
 	assert_string_equal(err.object, "/sys/hang");
-	assert_int_equal(rd_read_textf(g.guard, &text, &err, "/sys/die"), -ECHILD);
-	reads(g.guard, "/sys/a", "one", 0);
-	assert_int_equal(rd_source_guard_stalls(g.guard)->n, 2);
-	assert_true(rd_source_guard_left(g.guard) > 0);
+	assert_int_equal(rd_read_textf(g->guard, &text, &err, "/sys/die"), -ECHILD);
+	reads(g->guard, "/sys/a", "one", 0);
+	assert_int_equal(rd_source_guard_stalls(g->guard)->n, 2);
+	assert_true(rd_source_guard_left(g->guard) > 0);
 }
 
-static void many_that_hang_keep_to_the_deadline(void **state)
+GUARDED_TEST(many_that_hang_keep_to_the_deadline)
 {
-	_cleanup_(end) struct guarded g;
-
-	begin(&g, 300);
+	begin(g, 300);
 	for (int i = 0; i < 100; i++) {
 		char *text = NULL;
 
-		assert_int_equal(rd_read_textf(g.guard, &text, NULL, "/sys/hang%d", i), -ETIMEDOUT);
+		assert_int_equal(rd_read_textf(g->guard, &text, NULL, "/sys/hang%d", i), -ETIMEDOUT);
 	}
 	/* The others were not even asked. */
-	assert_int_equal(rd_source_guard_left(g.guard), 0);
-	assert_true(rd_source_guard_stalls(g.guard)->n < 100);
-	assert_int_equal(rd_stalls_count(rd_source_guard_stalls(g.guard), RD_STALL_UNASKED), 1);
+	assert_int_equal(rd_source_guard_left(g->guard), 0);
+	assert_true(rd_source_guard_stalls(g->guard)->n < 100);
+	assert_int_equal(rd_stalls_count(rd_source_guard_stalls(g->guard), RD_STALL_UNASKED), 1);
 }
 
-static void what_was_not_asked_for_want_of_time_is_told_once(void **state)
+GUARDED_TEST(what_was_not_asked_for_want_of_time_is_told_once)
 {
-	_cleanup_(end) struct guarded g;
-
-	begin(&g, 0);
-	reads(g.guard, "/sys/a", "", ETIMEDOUT);
-	reads(g.guard, "/sys/a", "", ETIMEDOUT);
-	assert_int_equal(rd_source_guard_stalls(g.guard)->n, 1);
+	begin(g, 0);
+	reads(g->guard, "/sys/a", "", ETIMEDOUT);
+	reads(g->guard, "/sys/a", "", ETIMEDOUT);
+	assert_int_equal(rd_source_guard_stalls(g->guard)->n, 1);
 }
 
-static void answers_are_those_of_the_guarded_source(void **state)
+TEST(answers_are_those_of_the_guarded_source)
 {
 	_cleanup_(rd_source_closep) struct rd_source *guard = NULL, *live = NULL;
 	_cleanup_names_ struct rd_names names = { 0 }, real = { 0 };
@@ -167,35 +161,33 @@ static void read_all(struct rd_source *src, void *arg)
 	}
 }
 
-static void what_was_asked_ahead_is_answered_and_the_rest_as_ever(void **state)
+GUARDED_TEST(what_was_asked_ahead_is_answered_and_the_rest_as_ever)
 {
 	const char *paths[] = { "/sys/a", "/sys/nowhere", "/sys/hang", "/sys/b", NULL };
-	_cleanup_(end) struct guarded g;
 
-	begin(&g, 10000);
-	rd_source_guard_ahead(g.guard, read_all, paths);
-	reads(g.guard, "/sys/a", "one", 0);
-	reads(g.guard, "/sys/nowhere", "", ENOENT);
-	reads(g.guard, "/sys/hang", "", ETIMEDOUT);
-	reads(g.guard, "/sys/b", "two", 0);
+	begin(g, 10000);
+	rd_source_guard_ahead(g->guard, read_all, paths);
+	reads(g->guard, "/sys/a", "one", 0);
+	reads(g->guard, "/sys/nowhere", "", ENOENT);
+	reads(g->guard, "/sys/hang", "", ETIMEDOUT);
+	reads(g->guard, "/sys/b", "two", 0);
 	/* In another order. */
-	reads(g.guard, "/sys/a", "one", 0);
-	assert_int_equal(rd_source_guard_stalls(g.guard)->n, 1);
+	reads(g->guard, "/sys/a", "one", 0);
+	assert_int_equal(rd_source_guard_stalls(g->guard)->n, 1);
 }
 
 /* Answers are kept: what changed in the meantime is not seen. */
-static void what_was_asked_ahead_is_not_asked_again(void **state)
+GUARDED_TEST(what_was_asked_ahead_is_not_asked_again)
 {
 	const char *paths[] = { "/sys/a", NULL };
-	_cleanup_(end) struct guarded g;
 
-	begin(&g, 60000);
-	rd_source_guard_ahead(g.guard, read_all, paths);
-	fake_host_text(&g.fake, "/sys/a", "two\n");
-	reads(g.guard, "/sys/a", "one", 0);
-	reads(g.guard, "/sys/a", "one", 0);
-	rd_source_guard_renew(g.guard, 60000);
-	reads(g.guard, "/sys/a", "two", 0);
+	begin(g, 60000);
+	rd_source_guard_ahead(g->guard, read_all, paths);
+	fake_host_text(&g->fake, "/sys/a", "two\n");
+	reads(g->guard, "/sys/a", "one", 0);
+	reads(g->guard, "/sys/a", "one", 0);
+	rd_source_guard_renew(g->guard, 60000);
+	reads(g->guard, "/sys/a", "two", 0);
 }
 
 static const struct rd_stall *stall_of(struct rd_source *guard, const char *path)
@@ -215,27 +207,26 @@ static enum rd_stall_kind kind_of(struct rd_source *guard, const char *path)
 }
 
 /* Each costs its share, and what lies behind it is still asked by one child. What comes late is an answer. */
-static void the_others_are_read_around_what_hangs(void **state)
+GUARDED_TEST(the_others_are_read_around_what_hangs)
 {
 	const char *paths[] = { "/sys/hang1", "/sys/a", "/sys/die", "/sys/hang2", "/sys/late", "/sys/b", NULL };
-	_cleanup_(end) struct guarded g;
 
-	begin(&g, 16000);
-	fake_host_text(&g.fake, "/sys/late", "three\n");
-	rd_source_guard_ahead(g.guard, read_all, paths);
-	assert_true(rd_source_guard_left(g.guard) > 0);
-	reads(g.guard, "/sys/b", "two", 0);
-	reads(g.guard, "/sys/late", "three", 0);
-	reads(g.guard, "/sys/hang1", "", ETIMEDOUT);
-	reads(g.guard, "/sys/die", "", ECHILD);
-	assert_int_equal(rd_source_guard_stalls(g.guard)->n, 3);
-	assert_int_equal(kind_of(g.guard, "/sys/hang1"), RD_STALL_BLOCKED);
-	assert_int_equal(kind_of(g.guard, "/sys/hang2"), RD_STALL_BLOCKED);
-	assert_int_equal(kind_of(g.guard, "/sys/die"), RD_STALL_DIED);
+	begin(g, 16000);
+	fake_host_text(&g->fake, "/sys/late", "three\n");
+	rd_source_guard_ahead(g->guard, read_all, paths);
+	assert_true(rd_source_guard_left(g->guard) > 0);
+	reads(g->guard, "/sys/b", "two", 0);
+	reads(g->guard, "/sys/late", "three", 0);
+	reads(g->guard, "/sys/hang1", "", ETIMEDOUT);
+	reads(g->guard, "/sys/die", "", ECHILD);
+	assert_int_equal(rd_source_guard_stalls(g->guard)->n, 3);
+	assert_int_equal(kind_of(g->guard, "/sys/hang1"), RD_STALL_BLOCKED);
+	assert_int_equal(kind_of(g->guard, "/sys/hang2"), RD_STALL_BLOCKED);
+	assert_int_equal(kind_of(g->guard, "/sys/die"), RD_STALL_DIED);
 }
 
 /* At work without end, again and again awake, stopped: none of them is shown to be blocked. */
-static void what_is_slow_is_not_called_blocked(void **state)
+TEST(what_is_slow_is_not_called_blocked)
 {
 	static const char *const paths[] = { "/sys/busy", "/sys/doze", "/sys/stop" };
 
@@ -251,19 +242,17 @@ static void what_is_slow_is_not_called_blocked(void **state)
 }
 
 /* Half a second is the least that is called so. */
-static void a_short_wait_shows_nothing(void **state)
+GUARDED_TEST(a_short_wait_shows_nothing)
 {
-	_cleanup_(end) struct guarded g;
-
-	begin(&g, 400);
-	reads(g.guard, "/sys/hang", "", ETIMEDOUT);
+	begin(g, 400);
+	reads(g->guard, "/sys/hang", "", ETIMEDOUT);
 	/* A busy machine may look later than the limit. */
-	if (stall_of(g.guard, "/sys/hang")->ms < 500)
-		assert_int_not_equal(kind_of(g.guard, "/sys/hang"), RD_STALL_BLOCKED);
+	if (stall_of(g->guard, "/sys/hang")->ms < 500)
+		assert_int_not_equal(kind_of(g->guard, "/sys/hang"), RD_STALL_BLOCKED);
 }
 
 /* What is not there, and what is no bundle, ends the questions; one that hangs keeps to the deadline. */
-static void a_bundle_is_opened_under_the_deadline(void **state)
+TEST(a_bundle_is_opened_under_the_deadline)
 {
 	_cleanup_(rd_source_closep) struct rd_source *none = NULL, *guard = NULL;
 	char folder[] = "/tmp/rdmadiag-guard-XXXXXX", path[64];
@@ -296,7 +285,7 @@ static void a_bundle_is_opened_under_the_deadline(void **state)
 }
 
 /* Who reads our output to its end must not wait for a child that hangs. */
-static void what_hangs_holds_no_output_of_ours(void **state)
+TEST(what_hangs_holds_no_output_of_ours)
 {
 	int ends[2], status;
 	char byte;
@@ -324,23 +313,4 @@ static void what_hangs_holds_no_output_of_ours(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	close(ends[0]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_read_that_hangs_takes_nothing_with_it),
-		TEST(many_that_hang_keep_to_the_deadline),
-		TEST(what_was_not_asked_for_want_of_time_is_told_once),
-		TEST(answers_are_those_of_the_guarded_source),
-		TEST(what_was_asked_ahead_is_answered_and_the_rest_as_ever),
-		TEST(what_was_asked_ahead_is_not_asked_again),
-		TEST(what_hangs_holds_no_output_of_ours),
-		TEST(the_others_are_read_around_what_hangs),
-		TEST(what_is_slow_is_not_called_blocked),
-		TEST(a_short_wait_shows_nothing),
-		TEST(a_bundle_is_opened_under_the_deadline),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,10 +4,7 @@
 #include "source/shared/source.h"
 
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -52,7 +49,7 @@ static int host_teardown(void **state)
 	return 0;
 }
 
-static void a_file_is_read_whole_whatever_size_it_claims(void **state)
+TEST(a_file_is_read_whole_whatever_size_it_claims)
 {
 	_cleanup_(rd_source_closep) struct rd_source *live = NULL;
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
@@ -65,9 +62,10 @@ static void a_file_is_read_whole_whatever_size_it_claims(void **state)
 	assert_int_equal(strncmp((char *)bytes.data, "Name:", 5), 0);
 }
 
-static void a_missing_file_is_told_from_a_forbidden_one(void **state)
+#define HOST_TEST(name) TEST_OF(name, struct host, host, host_setup, host_teardown)
+
+HOST_TEST(a_missing_file_is_told_from_a_forbidden_one)
 {
-	struct host *host = *state;
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err err;
 
@@ -78,9 +76,8 @@ static void a_missing_file_is_told_from_a_forbidden_one(void **state)
 	assert_null(bytes.data);
 }
 
-static void a_forbidden_file_is_no_missing_one(void **state)
+HOST_TEST(a_forbidden_file_is_no_missing_one)
 {
-	struct host *host = *state;
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	char path[128];
 	uid_t uid = geteuid();
@@ -97,27 +94,24 @@ static void a_forbidden_file_is_no_missing_one(void **state)
 	assert_int_equal(r, -EACCES);
 }
 
-static void text_loses_its_newline_only(void **state)
+HOST_TEST(text_loses_its_newline_only)
 {
-	struct host *host = *state;
 	_cleanup_free_ char *text = NULL;
 
 	assert_int_equal(rd_read_textf(host->source, &text, NULL, "/sys/%s", "node"), 0);
 	assert_string_equal(text, "rxe0 node");
 }
 
-static void an_empty_file_is_empty_text(void **state)
+HOST_TEST(an_empty_file_is_empty_text)
 {
-	struct host *host = *state;
 	_cleanup_free_ char *text = NULL;
 
 	assert_int_equal(rd_read_textf(host->source, &text, NULL, "/empty"), 0);
 	assert_string_equal(text, "");
 }
 
-static void a_byte_of_zero_in_a_file_is_kept(void **state)
+HOST_TEST(a_byte_of_zero_in_a_file_is_kept)
 {
-	struct host *host = *state;
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 
 	assert_int_equal(rd_read_file(host->source, "/binary", &bytes, NULL), 0);
@@ -125,18 +119,16 @@ static void a_byte_of_zero_in_a_file_is_kept(void **state)
 	assert_memory_equal(bytes.data, "a\0b", 4);
 }
 
-static void a_fifo_in_place_of_a_file_does_not_hang(void **state)
+HOST_TEST(a_fifo_in_place_of_a_file_does_not_hang)
 {
-	struct host *host = *state;
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 
 	assert_int_equal(rd_read_file(host->source, "/fifo", &bytes, NULL), 0);
 	assert_int_equal(bytes.size, 0);
 }
 
-static void links_do_not_lead_out_of_the_folder(void **state)
+HOST_TEST(links_do_not_lead_out_of_the_folder)
 {
-	struct host *host = *state;
 	_cleanup_free_ char *text = NULL, *up = NULL;
 
 	assert_int_equal(rd_read_textf(host->source, &text, NULL, "/absolute"), 0);
@@ -145,9 +137,8 @@ static void links_do_not_lead_out_of_the_folder(void **state)
 	assert_string_equal(up, "secret");
 }
 
-static void names_come_sorted(void **state)
+HOST_TEST(names_come_sorted)
 {
-	struct host *host = *state;
 	_cleanup_names_ struct rd_names names = { 0 };
 
 	assert_int_equal(rd_list_dir(host->source, "/dir", &names, NULL), 0);
@@ -157,9 +148,8 @@ static void names_come_sorted(void **state)
 	assert_string_equal(names.v[3], "up");
 }
 
-static void a_link_is_told_from_a_file(void **state)
+HOST_TEST(a_link_is_told_from_a_file)
 {
-	struct host *host = *state;
 	_cleanup_free_ char *target = NULL;
 
 	assert_int_equal(rd_read_link(host->source, "/absolute", &target, NULL), 0);
@@ -168,9 +158,8 @@ static void a_link_is_told_from_a_file(void **state)
 	assert_int_equal(rd_read_link(host->source, "/nothing", &target, NULL), -ENOENT);
 }
 
-static void a_device_number_is_zero_for_a_plain_file(void **state)
+HOST_TEST(a_device_number_is_zero_for_a_plain_file)
 {
-	struct host *host = *state;
 	_cleanup_(rd_source_closep) struct rd_source *live = NULL;
 	uint64_t rdev = 1, ino = 0;
 
@@ -183,9 +172,8 @@ static void a_device_number_is_zero_for_a_plain_file(void **state)
 	assert_int_equal(rdev, makedev(1, 3));
 }
 
-static void a_source_without_a_ring_says_so(void **state)
+HOST_TEST(a_source_without_a_ring_says_so)
 {
-	struct host *host = *state;
 	struct rd_err err;
 	int r;
 
@@ -196,7 +184,7 @@ static void a_source_without_a_ring_says_so(void **state)
 	assert_int_equal(err.code, -r);
 }
 
-static void a_root_that_is_not_there_is_an_error(void **state)
+TEST(a_root_that_is_not_there_is_an_error)
 {
 	struct rd_source *source = NULL;
 	struct rd_err err;
@@ -206,9 +194,8 @@ static void a_root_that_is_not_there_is_an_error(void **state)
 	assert_null(source);
 }
 
-static void a_file_that_is_read_again_is_read_anew(void **state)
+HOST_TEST(a_file_that_is_read_again_is_read_anew)
 {
-	struct host *host = *state;
 	char path[128], text[8];
 	uint32_t slot = 0, none = 0;
 	int fd;
@@ -247,9 +234,8 @@ static int read_many(struct rd_source *source)
 	return 0;
 }
 
-static void more_files_than_may_be_open_are_read_all_the_same(void **state)
+HOST_TEST(more_files_than_may_be_open_are_read_all_the_same)
 {
-	struct host *host = *state;
 	int status = -1;
 	pid_t child = fork();
 
@@ -260,37 +246,10 @@ static void more_files_than_may_be_open_are_read_all_the_same(void **state)
 	assert_int_equal(status, 0);
 }
 
-static void time_goes_on(void **state)
+HOST_TEST(time_goes_on)
 {
-	struct host *host = *state;
 	uint64_t first = host->source->ops->now(host->source, CLOCK_MONOTONIC);
 
 	assert_true(first > 0);
 	assert_true(host->source->ops->now(host->source, CLOCK_MONOTONIC) >= first);
-}
-
-#define HOST_TEST(fn) cmocka_unit_test_setup_teardown(fn, host_setup, host_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_file_is_read_whole_whatever_size_it_claims),
-		HOST_TEST(a_missing_file_is_told_from_a_forbidden_one),
-		HOST_TEST(a_forbidden_file_is_no_missing_one),
-		HOST_TEST(text_loses_its_newline_only),
-		HOST_TEST(an_empty_file_is_empty_text),
-		HOST_TEST(a_byte_of_zero_in_a_file_is_kept),
-		HOST_TEST(a_fifo_in_place_of_a_file_does_not_hang),
-		HOST_TEST(links_do_not_lead_out_of_the_folder),
-		HOST_TEST(names_come_sorted),
-		HOST_TEST(a_link_is_told_from_a_file),
-		HOST_TEST(a_device_number_is_zero_for_a_plain_file),
-		HOST_TEST(a_source_without_a_ring_says_so),
-		TEST(a_root_that_is_not_there_is_an_error),
-		HOST_TEST(a_file_that_is_read_again_is_read_anew),
-		HOST_TEST(more_files_than_may_be_open_are_read_all_the_same),
-		HOST_TEST(time_goes_on),
-	};
-
-	return cmocka_run_group_tests_name("source", tests, NULL, NULL);
 }

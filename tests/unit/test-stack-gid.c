@@ -2,9 +2,6 @@
 /* Which GID Mooncake, UCX and libfabric take of a port; tests/rules/STACKS.md says of which function each rule is. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/shared/gid.h"
 #include "analyse/stacks/stack-priv.h"
@@ -45,7 +42,7 @@ static unsigned older(const struct rd_port *port)
 }
 
 /* Mooncake#2729: addresses of 10/8 once counted no more than link-local ones. */
-static void mooncake_takes_10_8_before_link_local(void **state)
+TEST(mooncake_takes_10_8_before_link_local)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
@@ -55,7 +52,7 @@ static void mooncake_takes_10_8_before_link_local(void **state)
 	assert_int_equal(older(port), 3);
 }
 
-static void mooncake_takes_a_routable_address_before_a_private_one(void **state)
+TEST(mooncake_takes_a_routable_address_before_a_private_one)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
@@ -68,7 +65,7 @@ static void mooncake_takes_a_routable_address_before_a_private_one(void **state)
 	assert_int_equal(older(port), 1);
 }
 
-static void mooncake_leaves_interfaces_of_containers_out_while_there_is_another(void **state)
+TEST(mooncake_leaves_interfaces_of_containers_out_while_there_is_another)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
@@ -79,7 +76,7 @@ static void mooncake_leaves_interfaces_of_containers_out_while_there_is_another(
 	assert_int_equal(mooncake(port), 5);
 }
 
-static void mooncake_takes_roce_v1_where_there_is_no_other(void **state)
+TEST(mooncake_takes_roce_v1_where_there_is_no_other)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
@@ -92,7 +89,7 @@ static void mooncake_takes_roce_v1_where_there_is_no_other(void **state)
 }
 
 /* The kernel hides the type of a GID whose interface another network namespace has; Mooncake asks libibverbs for it. */
-static void mooncake_cannot_be_told_where_a_type_is_hidden(void **state)
+TEST(mooncake_cannot_be_told_where_a_type_is_hidden)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
@@ -105,7 +102,7 @@ static void mooncake_cannot_be_told_where_a_type_is_hidden(void **state)
 }
 
 /* ROCm/ATOM#1748: ports that have IPv6 only. */
-static void mooncake_before_0_3_12_takes_link_local_of_ipv6_only(void **state)
+TEST(mooncake_before_0_3_12_takes_link_local_of_ipv6_only)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
@@ -117,7 +114,7 @@ static void mooncake_before_0_3_12_takes_link_local_of_ipv6_only(void **state)
 	assert_int_equal(older(port), 2);
 }
 
-static void ucx_takes_v2_before_v1_and_ipv4_before_ipv6(void **state)
+TEST(ucx_takes_v2_before_v1_and_ipv4_before_ipv6)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
@@ -137,7 +134,7 @@ static void ucx_takes_v2_before_v1_and_ipv4_before_ipv6(void **state)
 	assert_int_equal(ucx(port), 5);
 }
 
-static void ucx_counts_a_hidden_type_as_v1(void **state)
+TEST(ucx_counts_a_hidden_type_as_v1)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
@@ -153,7 +150,7 @@ static void make_infiniband(struct rd_port *port)
 	port->link_layer = strdup("InfiniBand");
 }
 
-static void ucx_takes_index_1_of_a_fabric_with_routers(void **state)
+TEST(ucx_takes_index_1_of_a_fabric_with_routers)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host;
 	struct rd_port *port = start(&host);
@@ -177,7 +174,7 @@ static int taken_gid(const struct rd_nicmap *map, enum rd_stack_id id)
 	return map->stacks.v[id].ports[0].gid;
 }
 
-static void libfabric_takes_the_gid_of_the_one_address(void **state)
+TEST(libfabric_takes_the_gid_of_the_one_address)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host;
 	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
@@ -201,7 +198,7 @@ static const char *variable(const struct rd_nicmap *map, const char *name)
 }
 
 /* It reads NCCL's where its own is not set, so that the two must agree. */
-static void mooncake_gets_the_gid_index_that_nccl_gets(void **state)
+TEST(mooncake_gets_the_gid_index_that_nccl_gets)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
@@ -228,7 +225,7 @@ static const struct rd_finding *told(const struct rd_nicmap *map, const char *id
 	return NULL;
 }
 
-static void a_gid_for_one_link_is_told_where_a_better_one_is(void **state)
+TEST(a_gid_for_one_link_is_told_where_a_better_one_is)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host;
 	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
@@ -249,7 +246,7 @@ static void a_gid_for_one_link_is_told_where_a_better_one_is(void **state)
 	assert_string_equal(finding->fix, "# set UCX_IB_GID_INDEX=4 in the job's environment");
 }
 
-static void an_older_mooncake_is_told_where_it_would_fail(void **state)
+TEST(an_older_mooncake_is_told_where_it_would_fail)
 {
 	_cleanup_(rd_host_deinit) struct rd_host host;
 	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
@@ -263,25 +260,4 @@ static void an_older_mooncake_is_told_where_it_would_fail(void **state)
 	made_analyse(&host, 0, &map);
 	assert_non_null(told(&map, "stack-gid-older", "mooncake"));
 	assert_null(told(&map, "stack-gid", "mooncake"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(mooncake_takes_10_8_before_link_local),
-		TEST(mooncake_takes_a_routable_address_before_a_private_one),
-		TEST(mooncake_leaves_interfaces_of_containers_out_while_there_is_another),
-		TEST(mooncake_takes_roce_v1_where_there_is_no_other),
-		TEST(mooncake_cannot_be_told_where_a_type_is_hidden),
-		TEST(mooncake_before_0_3_12_takes_link_local_of_ipv6_only),
-		TEST(ucx_takes_v2_before_v1_and_ipv4_before_ipv6),
-		TEST(ucx_counts_a_hidden_type_as_v1),
-		TEST(ucx_takes_index_1_of_a_fabric_with_routers),
-		TEST(libfabric_takes_the_gid_of_the_one_address),
-		TEST(mooncake_gets_the_gid_index_that_nccl_gets),
-		TEST(a_gid_for_one_link_is_told_where_a_better_one_is),
-		TEST(an_older_mooncake_is_told_where_it_would_fail),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

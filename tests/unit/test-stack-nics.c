@@ -3,9 +3,6 @@
  * is. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/stacks/stack-priv.h"
 #include "nicmap-host.h"
@@ -104,50 +101,47 @@ static void start(struct stack_case *c)
 	analyse(c);
 }
 
-static void mooncake_takes_the_nics_with_the_fewest_steps(void **state)
-{
-	_cleanup_(stop) struct stack_case c;
+#define STACK_CASE_TEST(name) TEST_ON(name, struct stack_case, c, { 0 }, stop)
 
-	start(&c);
-	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, 0, -1), "mlx5_0 mlx5_1| mlx5_2 mlx5_3");
-	assert_non_null(strstr(choice_of(&c, RD_STACK_MOONCAKE, 0, -1)->why, "2 sysfs path components apart"));
-	assert_string_equal(transport(&c, RD_STACK_MOONCAKE, 0), "rc");
-	set_state(&c.host, 0, "DOWN");
-	set_state(&c.host, 1, "DOWN");
-	analyse(&c);
+STACK_CASE_TEST(mooncake_takes_the_nics_with_the_fewest_steps)
+{
+	start(c);
+	assert_string_equal(nics(c, RD_STACK_MOONCAKE, 0, -1), "mlx5_0 mlx5_1| mlx5_2 mlx5_3");
+	assert_non_null(strstr(choice_of(c, RD_STACK_MOONCAKE, 0, -1)->why, "2 sysfs path components apart"));
+	assert_string_equal(transport(c, RD_STACK_MOONCAKE, 0), "rc");
+	set_state(&c->host, 0, "DOWN");
+	set_state(&c->host, 1, "DOWN");
+	analyse(c);
 	/* Slashes that differ: above the GPU two ports of the switch and a root port, above the NIC another root port. */
-	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, 0, -1), "mlx5_2| mlx5_3");
-	assert_non_null(strstr(choice_of(&c, RD_STACK_MOONCAKE, 0, -1)->why, "4 sysfs path components apart"));
+	assert_string_equal(nics(c, RD_STACK_MOONCAKE, 0, -1), "mlx5_2| mlx5_3");
+	assert_non_null(strstr(choice_of(c, RD_STACK_MOONCAKE, 0, -1)->why, "4 sysfs path components apart"));
 }
 
-static void mooncake_takes_nics_of_the_gpus_node_however_far(void **state)
+STACK_CASE_TEST(mooncake_takes_nics_of_the_gpus_node_however_far)
 {
-	_cleanup_(stop) struct stack_case c = { 0 };
 	int up;
 
-	add_node(&c.host, 0);
-	add_node(&c.host, 1);
+	add_node(&c->host, 0);
+	add_node(&c->host, 1);
 	/* The GPU says node 1, and so does a NIC of another host bridge; the one beside it says node 0. */
-	up = made_switch(&c.host, 0x20, "pci0000:20", 0);
-	made_gpu(&c.host, "23:00.0", made_port_of(&c.host, up, 0), "pci0000:20", 1);
-	made_nic(&c.host, "mlx5_0", "24:00.0", made_port_of(&c.host, up, 1), "pci0000:20", 0, 400);
-	made_nic(&c.host, "mlx5_1", "41:00.0", -1, "pci0000:40", 1, 400);
-	analyse(&c);
-	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, 0, -1), "mlx5_1| mlx5_0");
+	up = made_switch(&c->host, 0x20, "pci0000:20", 0);
+	made_gpu(&c->host, "23:00.0", made_port_of(&c->host, up, 0), "pci0000:20", 1);
+	made_nic(&c->host, "mlx5_0", "24:00.0", made_port_of(&c->host, up, 1), "pci0000:20", 0, 400);
+	made_nic(&c->host, "mlx5_1", "41:00.0", -1, "pci0000:40", 1, 400);
+	analyse(c);
+	assert_string_equal(nics(c, RD_STACK_MOONCAKE, 0, -1), "mlx5_1| mlx5_0");
 	/* A node that the kernel does not name is no node. */
-	RD_SET(c.host.pcis[c.host.gpus[0].pci].numa, -1);
-	RD_SET(c.host.pcis[c.host.ibdevs[1].pci].numa, -1);
-	analyse(&c);
-	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, 0, -1), "mlx5_0| mlx5_1");
+	RD_SET(c->host.pcis[c->host.gpus[0].pci].numa, -1);
+	RD_SET(c->host.pcis[c->host.ibdevs[1].pci].numa, -1);
+	analyse(c);
+	assert_string_equal(nics(c, RD_STACK_MOONCAKE, 0, -1), "mlx5_0| mlx5_1");
 }
 
-static void mooncake_takes_all_nics_of_a_node_for_host_memory(void **state)
+STACK_CASE_TEST(mooncake_takes_all_nics_of_a_node_for_host_memory)
 {
-	_cleanup_(stop) struct stack_case c;
-
-	start(&c);
-	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, -1, 0), "mlx5_0 mlx5_1 mlx5_2| mlx5_3");
-	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, -1, 1), "mlx5_3| mlx5_0 mlx5_1 mlx5_2");
+	start(c);
+	assert_string_equal(nics(c, RD_STACK_MOONCAKE, -1, 0), "mlx5_0 mlx5_1 mlx5_2| mlx5_3");
+	assert_string_equal(nics(c, RD_STACK_MOONCAKE, -1, 1), "mlx5_3| mlx5_0 mlx5_1 mlx5_2");
 }
 
 /* Of the device that was made last. */
@@ -161,143 +155,126 @@ static void add_second_port(struct rd_host *host, const char *state)
 	RD_SET(port->rate_gbps, 400);
 }
 
-static void mooncake_opens_port_1_only(void **state)
+STACK_CASE_TEST(mooncake_opens_port_1_only)
 {
-	_cleanup_(stop) struct stack_case c = { 0 };
-
-	add_node(&c.host, 0);
-	made_nic(&c.host, "mlx5_0", "24:00.0", -1, "pci0000:20", 0, 400);
-	add_second_port(&c.host, "ACTIVE");
-	made_gpu(&c.host, "23:00.0", -1, "pci0000:20", 0);
-	analyse(&c);
-	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, 0, -1), "mlx5_0");
-	assert_string_equal(nics(&c, RD_STACK_UCX, 0, -1), "mlx5_0 mlx5_0");
+	add_node(&c->host, 0);
+	made_nic(&c->host, "mlx5_0", "24:00.0", -1, "pci0000:20", 0, 400);
+	add_second_port(&c->host, "ACTIVE");
+	made_gpu(&c->host, "23:00.0", -1, "pci0000:20", 0);
+	analyse(c);
+	assert_string_equal(nics(c, RD_STACK_MOONCAKE, 0, -1), "mlx5_0");
+	assert_string_equal(nics(c, RD_STACK_UCX, 0, -1), "mlx5_0 mlx5_0");
 	/* Listed, since port 2 is up; opened with port 1, which fails, and with it RDMA. */
-	set_state(&c.host, 0, "DOWN");
-	analyse(&c);
-	assert_string_equal(transport(&c, RD_STACK_MOONCAKE, 0), "none");
-	assert_true(told(&c, "stack-no-rdma"));
+	set_state(&c->host, 0, "DOWN");
+	analyse(c);
+	assert_string_equal(transport(c, RD_STACK_MOONCAKE, 0), "none");
+	assert_true(told(c, "stack-no-rdma"));
 	/* Nothing is listed: TCP, which is its choice and no failure. */
-	free(c.host.ports[1].state);
-	c.host.ports[1].state = strdup("DOWN");
-	analyse(&c);
-	assert_string_equal(transport(&c, RD_STACK_MOONCAKE, 0), "tcp");
-	assert_false(told(&c, "stack-no-rdma"));
+	free(c->host.ports[1].state);
+	c->host.ports[1].state = strdup("DOWN");
+	analyse(c);
+	assert_string_equal(transport(c, RD_STACK_MOONCAKE, 0), "tcp");
+	assert_false(told(c, "stack-no-rdma"));
 }
 
-static void mooncake_has_no_place_for_a_device_on_another_interface(void **state)
+STACK_CASE_TEST(mooncake_has_no_place_for_a_device_on_another_interface)
 {
-	_cleanup_(stop) struct stack_case c;
-
-	start(&c);
-	c.host.ibdevs[0].via = "netdev";
-	analyse(&c);
-	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, 0, -1), "mlx5_1| mlx5_0 mlx5_2 mlx5_3");
+	start(c);
+	c->host.ibdevs[0].via = "netdev";
+	analyse(c);
+	assert_string_equal(nics(c, RD_STACK_MOONCAKE, 0, -1), "mlx5_1| mlx5_0 mlx5_2 mlx5_3");
 }
 
-static void ucx_registers_gpu_memory_with_the_nearest_nics(void **state)
+STACK_CASE_TEST(ucx_registers_gpu_memory_with_the_nearest_nics)
 {
-	_cleanup_(stop) struct stack_case c;
-
-	start(&c);
-	assert_string_equal(nics(&c, RD_STACK_UCX, 0, -1), "mlx5_0 mlx5_1| mlx5_2 mlx5_3");
-	assert_string_equal(transport(&c, RD_STACK_UCX, 0), "rc_mlx5");
-	assert_non_null(strstr(c.map.stacks.v[RD_STACK_UCX].note, "1.21"));
+	start(c);
+	assert_string_equal(nics(c, RD_STACK_UCX, 0, -1), "mlx5_0 mlx5_1| mlx5_2 mlx5_3");
+	assert_string_equal(transport(c, RD_STACK_UCX, 0), "rc_mlx5");
+	assert_non_null(strstr(c->map.stacks.v[RD_STACK_UCX].note, "1.21"));
 }
 
 /* By latency they are alike; by bandwidth one host bridge has 3500 MB/s, two of a node 17000. */
-static void ucx_counts_a_node_as_nearer_than_a_host_bridge(void **state)
+STACK_CASE_TEST(ucx_counts_a_node_as_nearer_than_a_host_bridge)
 {
-	_cleanup_(stop) struct stack_case c = { 0 };
-
-	made_gpu(&c.host, "21:00.0", made_bridge(&c.host, "20:01.0", -1, "pci0000:20", 0), "pci0000:20", 0);
-	made_nic(&c.host, "mlx5_0", "22:00.0", made_bridge(&c.host, "20:02.0", -1, "pci0000:20", 0), "pci0000:20", 0,
+	made_gpu(&c->host, "21:00.0", made_bridge(&c->host, "20:01.0", -1, "pci0000:20", 0), "pci0000:20", 0);
+	made_nic(&c->host, "mlx5_0", "22:00.0", made_bridge(&c->host, "20:02.0", -1, "pci0000:20", 0), "pci0000:20", 0,
 		 400);
-	made_nic(&c.host, "mlx5_1", "41:00.0", made_bridge(&c.host, "40:01.0", -1, "pci0000:40", 0), "pci0000:40", 0,
+	made_nic(&c->host, "mlx5_1", "41:00.0", made_bridge(&c->host, "40:01.0", -1, "pci0000:40", 0), "pci0000:40", 0,
 		 400);
-	made_nic(&c.host, "mlx5_2", "61:00.0", made_bridge(&c.host, "60:01.0", -1, "pci0000:60", 1), "pci0000:60", 1,
+	made_nic(&c->host, "mlx5_2", "61:00.0", made_bridge(&c->host, "60:01.0", -1, "pci0000:60", 1), "pci0000:60", 1,
 		 400);
-	analyse(&c);
-	assert_string_equal(nics(&c, RD_STACK_UCX, 0, -1), "mlx5_1| mlx5_0 mlx5_2");
+	analyse(c);
+	assert_string_equal(nics(c, RD_STACK_UCX, 0, -1), "mlx5_1| mlx5_0 mlx5_2");
 	/* Mooncake counts steps. */
-	assert_string_equal(nics(&c, RD_STACK_MOONCAKE, 0, -1), "mlx5_0| mlx5_1 mlx5_2");
+	assert_string_equal(nics(c, RD_STACK_MOONCAKE, 0, -1), "mlx5_0| mlx5_1 mlx5_2");
 }
 
-static void ucx_uses_all_nics_for_memory_that_is_not_cudas(void **state)
+STACK_CASE_TEST(ucx_uses_all_nics_for_memory_that_is_not_cudas)
 {
-	_cleanup_(stop) struct stack_case c;
-
-	start(&c);
-	RD_SET(c.host.pcis[c.host.gpus[0].pci].vendor, 0x1002);
-	analyse(&c);
-	assert_string_equal(nics(&c, RD_STACK_UCX, 0, -1), "mlx5_0 mlx5_1 mlx5_2 mlx5_3");
-	assert_non_null(strstr(choice_of(&c, RD_STACK_UCX, 0, -1)->why, "depends on the peer"));
+	start(c);
+	RD_SET(c->host.pcis[c->host.gpus[0].pci].vendor, 0x1002);
+	analyse(c);
+	assert_string_equal(nics(c, RD_STACK_UCX, 0, -1), "mlx5_0 mlx5_1 mlx5_2 mlx5_3");
+	assert_non_null(strstr(choice_of(c, RD_STACK_UCX, 0, -1)->why, "depends on the peer"));
 }
 
 /* Three and more as near: two of them carry a transfer. */
-static void ucx_says_that_two_of_many_carry_a_transfer(void **state)
+STACK_CASE_TEST(ucx_says_that_two_of_many_carry_a_transfer)
 {
-	_cleanup_(stop) struct stack_case c = { 0 };
-	int up = made_switch(&c.host, 0x20, "pci0000:20", 0);
+	int up = made_switch(&c->host, 0x20, "pci0000:20", 0);
 
-	made_gpu(&c.host, "23:00.0", made_port_of(&c.host, up, 0), "pci0000:20", 0);
-	made_nic(&c.host, "mlx5_0", "24:00.0", made_port_of(&c.host, up, 1), "pci0000:20", 0, 400);
-	made_nic(&c.host, "mlx5_1", "25:00.0", made_port_of(&c.host, up, 2), "pci0000:20", 0, 400);
-	analyse(&c);
-	assert_null(strstr(choice_of(&c, RD_STACK_UCX, 0, -1)->why, "which two"));
-	made_nic(&c.host, "mlx5_2", "26:00.0", made_port_of(&c.host, up, 3), "pci0000:20", 0, 400);
-	analyse(&c);
-	assert_non_null(strstr(choice_of(&c, RD_STACK_UCX, 0, -1)->why, "which two"));
+	made_gpu(&c->host, "23:00.0", made_port_of(&c->host, up, 0), "pci0000:20", 0);
+	made_nic(&c->host, "mlx5_0", "24:00.0", made_port_of(&c->host, up, 1), "pci0000:20", 0, 400);
+	made_nic(&c->host, "mlx5_1", "25:00.0", made_port_of(&c->host, up, 2), "pci0000:20", 0, 400);
+	analyse(c);
+	assert_null(strstr(choice_of(c, RD_STACK_UCX, 0, -1)->why, "which two"));
+	made_nic(&c->host, "mlx5_2", "26:00.0", made_port_of(&c->host, up, 3), "pci0000:20", 0, 400);
+	analyse(c);
+	assert_non_null(strstr(choice_of(c, RD_STACK_UCX, 0, -1)->why, "which two"));
 }
 
-static void ucx_leaves_out_a_port_without_a_gid_at_index_0(void **state)
+STACK_CASE_TEST(ucx_leaves_out_a_port_without_a_gid_at_index_0)
 {
-	_cleanup_(stop) struct stack_case c = { 0 };
-
-	made_nic(&c.host, "mlx5_0", "24:00.0", -1, "pci0000:20", 0, 400);
-	made_netdev(&c.host, "eth0");
-	c.host.ports[0].netdev_name = strdup("eth0");
-	made_gid(&c.host, 0, 3, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
-	analyse(&c);
-	assert_string_equal(transport(&c, RD_STACK_UCX, 0), "tcp");
-	assert_true(told(&c, "stack-no-rdma"));
-	assert_non_null(strstr(c.map.stacks.findings.v[0].fix, "\nip link set eth0 up\n# "));
-	assert_string_equal(transport(&c, RD_STACK_MOONCAKE, 0), "rc");
-	made_gid(&c.host, 0, 0, "fe80::1", RD_GID_ROCE_V1, "eth0");
-	analyse(&c);
-	assert_string_equal(transport(&c, RD_STACK_UCX, 0), "rc_mlx5");
-	assert_false(told(&c, "stack-no-rdma"));
+	made_nic(&c->host, "mlx5_0", "24:00.0", -1, "pci0000:20", 0, 400);
+	made_netdev(&c->host, "eth0");
+	c->host.ports[0].netdev_name = strdup("eth0");
+	made_gid(&c->host, 0, 3, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
+	analyse(c);
+	assert_string_equal(transport(c, RD_STACK_UCX, 0), "tcp");
+	assert_true(told(c, "stack-no-rdma"));
+	assert_non_null(strstr(c->map.stacks.findings.v[0].fix, "\nip link set eth0 up\n# "));
+	assert_string_equal(transport(c, RD_STACK_MOONCAKE, 0), "rc");
+	made_gid(&c->host, 0, 0, "fe80::1", RD_GID_ROCE_V1, "eth0");
+	analyse(c);
+	assert_string_equal(transport(c, RD_STACK_UCX, 0), "rc_mlx5");
+	assert_false(told(c, "stack-no-rdma"));
 }
 
-static void ucx_takes_no_iwarp(void **state)
+STACK_CASE_TEST(ucx_takes_no_iwarp)
 {
-	_cleanup_(stop) struct stack_case c = { 0 };
-
-	made_nic(&c.host, "i40iw0", "24:00.0", -1, "pci0000:20", 0, 40);
-	c.host.ibdevs[0].driver = strdup("i40e");
-	analyse(&c);
-	assert_string_equal(transport(&c, RD_STACK_UCX, 0), "rc_verbs");
-	c.host.ibdevs[0].iwarp = true;
-	analyse(&c);
-	assert_string_equal(transport(&c, RD_STACK_UCX, 0), "tcp");
+	made_nic(&c->host, "i40iw0", "24:00.0", -1, "pci0000:20", 0, 40);
+	c->host.ibdevs[0].driver = strdup("i40e");
+	analyse(c);
+	assert_string_equal(transport(c, RD_STACK_UCX, 0), "rc_verbs");
+	c->host.ibdevs[0].iwarp = true;
+	analyse(c);
+	assert_string_equal(transport(c, RD_STACK_UCX, 0), "tcp");
 }
 
-static void transports_by_driver(void **state)
+STACK_CASE_TEST(transports_by_driver)
 {
-	_cleanup_(stop) struct stack_case c = { 0 };
-
-	made_nic(&c.host, "bnxt_re0", "24:00.0", -1, "pci0000:20", 0, 400);
-	c.host.ibdevs[0].driver = strdup("bnxt_en");
-	made_nic(&c.host, "roce1", "25:00.0", -1, "pci0000:20", 0, 400);
-	c.host.ibdevs[1].driver = strdup("mlx5_core");
-	analyse(&c);
-	assert_string_equal(transport(&c, RD_STACK_UCX, 0), "rc_verbs");
-	assert_string_equal(transport(&c, RD_STACK_UCX, 1), "rc_mlx5");
-	assert_non_null(strstr(c.map.stacks.v[RD_STACK_UCX].note, "shared receive queues"));
-	assert_string_equal(transport(&c, RD_STACK_LIBFABRIC, 0), "verbs;ofi_rxm");
+	made_nic(&c->host, "bnxt_re0", "24:00.0", -1, "pci0000:20", 0, 400);
+	c->host.ibdevs[0].driver = strdup("bnxt_en");
+	made_nic(&c->host, "roce1", "25:00.0", -1, "pci0000:20", 0, 400);
+	c->host.ibdevs[1].driver = strdup("mlx5_core");
+	analyse(c);
+	assert_string_equal(transport(c, RD_STACK_UCX, 0), "rc_verbs");
+	assert_string_equal(transport(c, RD_STACK_UCX, 1), "rc_mlx5");
+	assert_non_null(strstr(c->map.stacks.v[RD_STACK_UCX].note, "shared receive queues"));
+	assert_string_equal(transport(c, RD_STACK_LIBFABRIC, 0), "verbs;ofi_rxm");
 	/* ai-dynamo/nixl's libfabric backend does not look for verbs. */
-	assert_string_equal(transport(&c, RD_STACK_NIXL_LIBFABRIC, 0), "tcp");
-	assert_true(told(&c, "stack-tcp"));
+	assert_string_equal(transport(c, RD_STACK_NIXL_LIBFABRIC, 0), "tcp");
+	assert_true(told(c, "stack-tcp"));
 }
 
 static void add_efa(struct rd_host *host, const char *name, const char *addr, int parent, const char *root, int numa)
@@ -333,116 +310,79 @@ static void start_efa(struct stack_case *c, unsigned gpus, unsigned efas)
 	analyse(c);
 }
 
-static void nixl_deals_efa_out_among_the_gpus_of_a_bridge(void **state)
+STACK_CASE_TEST(nixl_deals_efa_out_among_the_gpus_of_a_bridge)
 {
-	_cleanup_(stop) struct stack_case c;
-
-	start_efa(&c, 2, 3);
+	start_efa(c, 2, 3);
 	/* In the order of buses; the first GPU gets what is left over. */
-	assert_string_equal(nics(&c, RD_STACK_NIXL_LIBFABRIC, 0, -1), "efa_1 efa_2");
-	assert_string_equal(nics(&c, RD_STACK_NIXL_LIBFABRIC, 1, -1), "efa_0");
-	assert_string_equal(nics(&c, RD_STACK_NIXL_LIBFABRIC, -1, 0), "efa_0 efa_1 efa_2");
-	assert_string_equal(transport(&c, RD_STACK_NIXL_LIBFABRIC, 0), "efa");
+	assert_string_equal(nics(c, RD_STACK_NIXL_LIBFABRIC, 0, -1), "efa_1 efa_2");
+	assert_string_equal(nics(c, RD_STACK_NIXL_LIBFABRIC, 1, -1), "efa_0");
+	assert_string_equal(nics(c, RD_STACK_NIXL_LIBFABRIC, -1, 0), "efa_0 efa_1 efa_2");
+	assert_string_equal(transport(c, RD_STACK_NIXL_LIBFABRIC, 0), "efa");
 }
 
-static void nixl_shares_efa_where_there_are_fewer_than_gpus(void **state)
+STACK_CASE_TEST(nixl_shares_efa_where_there_are_fewer_than_gpus)
 {
-	_cleanup_(stop) struct stack_case c;
-
-	start_efa(&c, 3, 2);
+	start_efa(c, 3, 2);
 	for (int g = 0; g < 3; g++)
-		assert_string_equal(nics(&c, RD_STACK_NIXL_LIBFABRIC, g, -1), "efa_1 efa_0");
+		assert_string_equal(nics(c, RD_STACK_NIXL_LIBFABRIC, g, -1), "efa_1 efa_0");
 }
 
 /* Each GPU meets the EFA of its own switch, and a third one those of the host bridge that nobody nearer has. */
-static void nixl_gives_a_gpu_the_efa_of_its_own_bridge(void **state)
+STACK_CASE_TEST(nixl_gives_a_gpu_the_efa_of_its_own_bridge)
 {
-	_cleanup_(stop) struct stack_case c = { 0 };
 	int up[2];
 
-	add_node(&c.host, 0);
+	add_node(&c->host, 0);
 	for (unsigned i = 0; i < 2; i++) {
 		char gpu[16], nic[16], name[16];
 
-		up[i] = made_switch(&c.host, 0x20 + 0x10 * i, "pci0000:20", 0);
+		up[i] = made_switch(&c->host, 0x20 + 0x10 * i, "pci0000:20", 0);
 		snprintf(gpu, sizeof(gpu), "%02x:00.0", 0x23 + 0x10 * i);
 		snprintf(nic, sizeof(nic), "%02x:00.0", 0x24 + 0x10 * i);
 		snprintf(name, sizeof(name), "efa_%u", i);
-		made_gpu(&c.host, gpu, made_port_of(&c.host, up[i], 0), "pci0000:20", 0);
-		add_efa(&c.host, name, nic, made_port_of(&c.host, up[i], 1), "pci0000:20", 0);
+		made_gpu(&c->host, gpu, made_port_of(&c->host, up[i], 0), "pci0000:20", 0);
+		add_efa(&c->host, name, nic, made_port_of(&c->host, up[i], 1), "pci0000:20", 0);
 	}
-	analyse(&c);
-	assert_string_equal(nics(&c, RD_STACK_NIXL_LIBFABRIC, 0, -1), "efa_0");
-	assert_string_equal(nics(&c, RD_STACK_NIXL_LIBFABRIC, 1, -1), "efa_1");
+	analyse(c);
+	assert_string_equal(nics(c, RD_STACK_NIXL_LIBFABRIC, 0, -1), "efa_0");
+	assert_string_equal(nics(c, RD_STACK_NIXL_LIBFABRIC, 1, -1), "efa_1");
 }
 
-static void efa_is_listed_first_and_needs_a_build_for_it(void **state)
+STACK_CASE_TEST(efa_is_listed_first_and_needs_a_build_for_it)
 {
-	_cleanup_(stop) struct stack_case c;
-
-	start_efa(&c, 1, 2);
-	made_nic(&c.host, "mlx5_0", "41:00.0", -1, "pci0000:40", 0, 100);
-	analyse(&c);
-	assert_string_equal(nics(&c, RD_STACK_LIBFABRIC, -1, -1), "efa_0 efa_1| mlx5_0");
-	assert_string_equal(transport(&c, RD_STACK_UCX, 0), "srd");
-	assert_non_null(strstr(c.map.stacks.v[RD_STACK_UCX].note, "1.19"));
-	assert_string_equal(transport(&c, RD_STACK_MOONCAKE, 0), "efa");
-	assert_non_null(strstr(c.map.stacks.v[RD_STACK_MOONCAKE].note, "build"));
-	assert_true(told(&c, "stack-srd"));
-	assert_false(told(&c, "stack-tcp"));
+	start_efa(c, 1, 2);
+	made_nic(&c->host, "mlx5_0", "41:00.0", -1, "pci0000:40", 0, 100);
+	analyse(c);
+	assert_string_equal(nics(c, RD_STACK_LIBFABRIC, -1, -1), "efa_0 efa_1| mlx5_0");
+	assert_string_equal(transport(c, RD_STACK_UCX, 0), "srd");
+	assert_non_null(strstr(c->map.stacks.v[RD_STACK_UCX].note, "1.19"));
+	assert_string_equal(transport(c, RD_STACK_MOONCAKE, 0), "efa");
+	assert_non_null(strstr(c->map.stacks.v[RD_STACK_MOONCAKE].note, "build"));
+	assert_true(told(c, "stack-srd"));
+	assert_false(told(c, "stack-tcp"));
 }
 
-static void an_accelerator_with_storage_nics_alone_is_told(void **state)
+STACK_CASE_TEST(an_accelerator_with_storage_nics_alone_is_told)
 {
-	_cleanup_(stop) struct stack_case c;
-
-	start(&c);
-	assert_false(told(&c, "stack-gpu-role"));
-	for (size_t p = 0; p < c.host.n_ports; p++)
-		c.map.ports.v[p].role = p < 2 ? RD_ROLE_STORAGE : RD_ROLE_COMPUTE;
-	rd_findings_deinit(&c.map.stacks.findings);
-	rd_stacks_judge(&c.map.ports, &c.map.stacks);
-	assert_true(told(&c, "stack-gpu-role"));
-	assert_true(told(&c, "stack-role"));
-	assert_true(told(&c, "stack-idle"));
+	start(c);
+	assert_false(told(c, "stack-gpu-role"));
+	for (size_t p = 0; p < c->host.n_ports; p++)
+		c->map.ports.v[p].role = p < 2 ? RD_ROLE_STORAGE : RD_ROLE_COMPUTE;
+	rd_findings_deinit(&c->map.stacks.findings);
+	rd_stacks_judge(&c->map.ports, &c->map.stacks);
+	assert_true(told(c, "stack-gpu-role"));
+	assert_true(told(c, "stack-role"));
+	assert_true(told(c, "stack-idle"));
 }
 
-static void a_host_without_rdma_goes_by_tcp_and_nothing_is_told(void **state)
+STACK_CASE_TEST(a_host_without_rdma_goes_by_tcp_and_nothing_is_told)
 {
-	_cleanup_(stop) struct stack_case c = { 0 };
-
-	made_gpu(&c.host, "23:00.0", -1, "pci0000:20", 0);
-	analyse(&c);
+	made_gpu(&c->host, "23:00.0", -1, "pci0000:20", 0);
+	analyse(c);
 	for (int s = 0; s < RD_STACKS; s++) {
-		assert_string_equal(transport(&c, s, 0), "tcp");
-		assert_int_equal(c.map.stacks.v[s].n, 0);
-		assert_non_null(c.map.stacks.v[s].note);
+		assert_string_equal(transport(c, s, 0), "tcp");
+		assert_int_equal(c->map.stacks.v[s].n, 0);
+		assert_non_null(c->map.stacks.v[s].note);
 	}
-	assert_int_equal(c.map.stacks.findings.n, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(mooncake_takes_the_nics_with_the_fewest_steps),
-		TEST(mooncake_takes_nics_of_the_gpus_node_however_far),
-		TEST(mooncake_takes_all_nics_of_a_node_for_host_memory),
-		TEST(mooncake_opens_port_1_only),
-		TEST(mooncake_has_no_place_for_a_device_on_another_interface),
-		TEST(ucx_registers_gpu_memory_with_the_nearest_nics),
-		TEST(ucx_counts_a_node_as_nearer_than_a_host_bridge),
-		TEST(ucx_uses_all_nics_for_memory_that_is_not_cudas),
-		TEST(ucx_says_that_two_of_many_carry_a_transfer),
-		TEST(ucx_leaves_out_a_port_without_a_gid_at_index_0),
-		TEST(ucx_takes_no_iwarp),
-		TEST(transports_by_driver),
-		TEST(nixl_deals_efa_out_among_the_gpus_of_a_bridge),
-		TEST(nixl_shares_efa_where_there_are_fewer_than_gpus),
-		TEST(nixl_gives_a_gpu_the_efa_of_its_own_bridge),
-		TEST(efa_is_listed_first_and_needs_a_build_for_it),
-		TEST(an_accelerator_with_storage_nics_alone_is_told),
-		TEST(a_host_without_rdma_goes_by_tcp_and_nothing_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	assert_int_equal(c->map.stacks.findings.n, 0);
 }

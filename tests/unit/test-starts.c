@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "unit.h"
 
-#include <string.h>
-
 #include "analyse/trace/trace.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -39,7 +37,7 @@ static int empty(void **state)
 	return 0;
 }
 
-static void the_same_failure_of_each_start_is_a_loop(void **state)
+TEST_WITH(the_same_failure_of_each_start_is_a_loop, empty, NULL)
 {
 	const struct rd_crash_loop *loop = NULL;
 
@@ -62,7 +60,7 @@ static void the_same_failure_of_each_start_is_a_loop(void **state)
 }
 
 /* All were started before the first of them failed. */
-static void processes_of_one_job_are_one_start(void **state)
+TEST_WITH(processes_of_one_job_are_one_start, empty, NULL)
 {
 	for (uint64_t i = 0; i < 8; i++) {
 		struct rd_event ev = failure(10 + i % 2, 20 + i);
@@ -71,7 +69,7 @@ static void processes_of_one_job_are_one_start(void **state)
 	}
 }
 
-static void other_values_are_another_failure(void **state)
+TEST_WITH(other_values_are_another_failure, empty, NULL)
 {
 	for (uint64_t i = 1; i <= 7; i++) {
 		struct rd_event ev = failure(10 * i, 10 * i + 1);
@@ -81,7 +79,7 @@ static void other_values_are_another_failure(void **state)
 	}
 }
 
-static void another_job_is_another_program(void **state)
+TEST_WITH(another_job_is_another_program, empty, NULL)
 {
 	char name[] = "slurm:1";
 
@@ -94,7 +92,7 @@ static void another_job_is_another_program(void **state)
 	}
 }
 
-static void starts_that_fail_elsewhere_count(void **state)
+TEST_WITH(starts_that_fail_elsewhere_count, empty, NULL)
 {
 	const struct rd_crash_loop *loop = NULL;
 
@@ -109,7 +107,7 @@ static void starts_that_fail_elsewhere_count(void **state)
 	assert_false(rd_crash_loop_is(loop));
 }
 
-static void long_ago_is_forgotten(void **state)
+TEST_WITH(long_ago_is_forgotten, empty, NULL)
 {
 	for (uint64_t i = 1; i <= 7; i++) {
 		struct rd_event ev = failure(1000 * i, 1000 * i + 1);
@@ -118,7 +116,7 @@ static void long_ago_is_forgotten(void **state)
 	}
 }
 
-static void many_programs_are_bounded(void **state)
+TEST_WITH(many_programs_are_bounded, empty, NULL)
 {
 	const struct rd_crash_loop *loop = NULL;
 
@@ -138,25 +136,9 @@ static void many_programs_are_bounded(void **state)
 	assert_int_equal(loop->where.count, 4);
 }
 
-static void an_unknown_start_is_not_counted(void **state)
+TEST_WITH(an_unknown_start_is_not_counted, empty, NULL)
 {
 	struct rd_event ev = failure(0, 5);
 
 	assert_null(add(&ev));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(the_same_failure_of_each_start_is_a_loop, empty),
-		cmocka_unit_test_setup(processes_of_one_job_are_one_start, empty),
-		cmocka_unit_test_setup(other_values_are_another_failure, empty),
-		cmocka_unit_test_setup(another_job_is_another_program, empty),
-		cmocka_unit_test_setup(starts_that_fail_elsewhere_count, empty),
-		cmocka_unit_test_setup(long_ago_is_forgotten, empty),
-		cmocka_unit_test_setup(many_programs_are_bounded, empty),
-		cmocka_unit_test_setup(an_unknown_start_is_not_counted, empty),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

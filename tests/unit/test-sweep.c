@@ -5,9 +5,7 @@
 
 #include "collect/fabric/fabric.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <string.h>
 
 #define ASKS_MAX 20000
 
@@ -87,10 +85,10 @@ static size_t errors(const struct net *net, int code)
 	return n;
 }
 
-static void every_question_is_answered_once_whatever_the_order(void **state)
-{
-	struct net *net = *state;
+#define NET_TEST(name) TEST_OF(name, struct net, net, setup, teardown)
 
+NET_TEST(every_question_is_answered_once_whatever_the_order)
+{
 	net->fake.seed = 7;
 	for (int i = 0; i < 100; i++)
 		add(net, i % 10 ? 1 : 32);
@@ -106,10 +104,8 @@ static void every_question_is_answered_once_whatever_the_order(void **state)
 		assert_true(net->fake.agents[i + 1].most_in_flight <= net->limits.per_lid);
 }
 
-static void a_window_of_one_asks_one_after_the_other(void **state)
+NET_TEST(a_window_of_one_asks_one_after_the_other)
 {
-	struct net *net = *state;
-
 	net->limits.window = net->limits.per_lid = 1;
 	for (int i = 0; i < 20; i++)
 		add(net, 2);
@@ -117,10 +113,8 @@ static void a_window_of_one_asks_one_after_the_other(void **state)
 	assert_int_equal(net->stats.duration_ns, net->n * 244000);
 }
 
-static void a_wide_window_takes_as_long_as_the_largest_agent(void **state)
+NET_TEST(a_wide_window_takes_as_long_as_the_largest_agent)
 {
-	struct net *net = *state;
-
 	for (int i = 0; i < 50; i++)
 		add(net, 1);
 	add(net, 32);
@@ -129,9 +123,8 @@ static void a_wide_window_takes_as_long_as_the_largest_agent(void **state)
 	assert_true(net->stats.duration_ns < 90 * UINT64_C(244000));
 }
 
-static void fewer_silent_agents_than_the_window_hold_up_nobody(void **state)
+NET_TEST(fewer_silent_agents_than_the_window_hold_up_nobody)
 {
-	struct net *net = *state;
 	uint64_t start = net->fake.now;
 
 	for (int i = 0; i < 300; i++)
@@ -149,10 +142,8 @@ static void fewer_silent_agents_than_the_window_hold_up_nobody(void **state)
 	assert_int_equal(net->stats.retries, 10);
 }
 
-static void many_silent_agents_cost_no_more_than_their_share_of_the_window(void **state)
+NET_TEST(many_silent_agents_cost_no_more_than_their_share_of_the_window)
 {
-	struct net *net = *state;
-
 	for (int i = 0; i < 400; i++) {
 		add(net, 1);
 		net->fake.agents[i + 1].silent = i < 200 ? UINT_MAX : 0;
@@ -164,10 +155,8 @@ static void many_silent_agents_cost_no_more_than_their_share_of_the_window(void 
 }
 
 /* Tries of one length would all end before its answer. */
-static void a_slow_agent_is_waited_for(void **state)
+NET_TEST(a_slow_agent_is_waited_for)
 {
-	struct net *net = *state;
-
 	for (int i = 0; i < 10; i++)
 		add(net, 2);
 	net->fake.agents[3].latency_us = 310000;
@@ -176,10 +165,8 @@ static void a_slow_agent_is_waited_for(void **state)
 	assert_in_range(net->stats.latency_max_ns, 310000000, 311000000);
 }
 
-static void a_lost_datagram_is_asked_for_again(void **state)
+NET_TEST(a_lost_datagram_is_asked_for_again)
 {
-	struct net *net = *state;
-
 	for (int i = 0; i < 10; i++)
 		add(net, 4);
 	net->fake.agents[3].silent = 1;
@@ -190,10 +177,8 @@ static void a_lost_datagram_is_asked_for_again(void **state)
 	assert_int_equal(net->stats.timeouts, 3);
 }
 
-static void duplicates_and_late_answers_are_dropped_and_counted(void **state)
+NET_TEST(duplicates_and_late_answers_are_dropped_and_counted)
 {
-	struct net *net = *state;
-
 	for (int i = 0; i < 10; i++)
 		add(net, 2);
 	net->fake.agents[2].twice = true;
@@ -206,10 +191,8 @@ static void duplicates_and_late_answers_are_dropped_and_counted(void **state)
 	assert_int_equal(net->stats.timeouts, 1);
 }
 
-static void an_answer_that_comes_in_the_next_sweep_is_none_there(void **state)
+NET_TEST(an_answer_that_comes_in_the_next_sweep_is_none_there)
 {
-	struct net *net = *state;
-
 	add(net, 1);
 	net->n = 1;
 	net->limits.retries = 0;
@@ -255,11 +238,10 @@ static void another_version(struct rd_mad *mad)
 	mad->data[0] = 2;
 }
 
-static void nonsense_is_no_answer(void **state)
+NET_TEST(nonsense_is_no_answer)
 {
 	static void (*const changes[])(struct rd_mad *) = { cut_short,	  another_class, another_attribute,
 							    another_port, a_question,	 another_version };
-	struct net *net = *state;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(changes); i++) {
 		add(net, 1);
@@ -283,10 +265,8 @@ static void nonsense_at_first(struct rd_mad *mad)
 	mad->data[17] ^= 1;
 }
 
-static void a_malformed_answer_is_asked_again(void **state)
+NET_TEST(a_malformed_answer_is_asked_again)
 {
-	struct net *net = *state;
-
 	add(net, 1);
 	add(net, 1);
 	nonsense_left = 2;
@@ -301,10 +281,8 @@ static void a_malformed_answer_is_asked_again(void **state)
 }
 
 /* Of three attributes in a row that are not answered, the first two cost themselves only. */
-static void an_attribute_that_is_silent_does_not_end_its_agent(void **state)
+NET_TEST(an_attribute_that_is_silent_does_not_end_its_agent)
 {
-	struct net *net = *state;
-
 	add(net, 2);
 	net->fake.agents[1].silent_attribute = 0x1d;
 	assert_int_equal(run(net), 0);
@@ -312,10 +290,8 @@ static void an_attribute_that_is_silent_does_not_end_its_agent(void **state)
 	assert_int_equal(errors(net, 0), 8);
 }
 
-static void an_agent_that_falls_silent_is_given_up(void **state)
+NET_TEST(an_agent_that_falls_silent_is_given_up)
 {
-	struct net *net = *state;
-
 	add(net, 8);
 	net->limits.per_lid = 1;
 	for (size_t i = 1; i < net->n; i++)
@@ -344,9 +320,8 @@ static bool all_before_have_a_result(void *arg, size_t ask)
 	return true;
 }
 
-static void a_question_can_wait_for_those_before_it(void **state)
+NET_TEST(a_question_can_wait_for_those_before_it)
 {
-	struct net *net = *state;
 	struct rd_sweep_callbacks calls = { .needed = all_before_have_a_result, .done = count_done, .arg = net };
 
 	answered_before = 0;
@@ -367,10 +342,8 @@ static void wrong_number(struct rd_mad *mad)
 	mad->tid ^= 0x4000;
 }
 
-static void an_answer_to_another_question_is_not_taken(void **state)
+NET_TEST(an_answer_to_another_question_is_not_taken)
 {
-	struct net *net = *state;
-
 	add(net, 1);
 	add(net, 1);
 	net->fake.agents[1].change = wrong_number;
@@ -386,10 +359,8 @@ static void refused(struct rd_mad *mad)
 	mad->data[5] = 0x0c;
 }
 
-static void a_refusal_is_an_answer_and_the_rest_is_asked(void **state)
+NET_TEST(a_refusal_is_an_answer_and_the_rest_is_asked)
 {
-	struct net *net = *state;
-
 	add(net, 2);
 	net->fake.agents[1].change = refused;
 	assert_int_equal(run(net), 0);
@@ -397,10 +368,8 @@ static void a_refusal_is_an_answer_and_the_rest_is_asked(void **state)
 	assert_int_equal(net->stats.refused, 10);
 }
 
-static void a_port_that_goes_away_ends_all(void **state)
+NET_TEST(a_port_that_goes_away_ends_all)
 {
-	struct net *net = *state;
-
 	for (int i = 0; i < 30; i++)
 		add(net, 2);
 	net->fake.fail_after = 100;
@@ -416,9 +385,8 @@ static bool unwanted(void *arg, size_t ask)
 	return net->asks[ask].attribute != 0x15;
 }
 
-static void the_caller_can_leave_questions_out(void **state)
+NET_TEST(the_caller_can_leave_questions_out)
 {
-	struct net *net = *state;
 	struct rd_sweep_callbacks calls = { .needed = unwanted, .done = done, .arg = net };
 
 	add(net, 2);
@@ -428,31 +396,4 @@ static void the_caller_can_leave_questions_out(void **state)
 			 0);
 	assert_int_equal(errors(net, ENODATA), 4);
 	assert_int_equal(errors(net, 0), 16);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_question_is_answered_once_whatever_the_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_window_of_one_asks_one_after_the_other, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_wide_window_takes_as_long_as_the_largest_agent, setup, teardown),
-		cmocka_unit_test_setup_teardown(fewer_silent_agents_than_the_window_hold_up_nobody, setup, teardown),
-		cmocka_unit_test_setup_teardown(many_silent_agents_cost_no_more_than_their_share_of_the_window, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_slow_agent_is_waited_for, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_lost_datagram_is_asked_for_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_answer_that_comes_in_the_next_sweep_is_none_there, setup, teardown),
-		cmocka_unit_test_setup_teardown(duplicates_and_late_answers_are_dropped_and_counted, setup, teardown),
-		cmocka_unit_test_setup_teardown(nonsense_is_no_answer, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_malformed_answer_is_asked_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_attribute_that_is_silent_does_not_end_its_agent, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_agent_that_falls_silent_is_given_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_question_can_wait_for_those_before_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_answer_to_another_question_is_not_taken, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_refusal_is_an_answer_and_the_rest_is_asked, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_port_that_goes_away_ends_all, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_caller_can_leave_questions_out, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

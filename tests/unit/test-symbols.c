@@ -3,8 +3,6 @@
 
 #include "analyse/trace/trace.h"
 
-#include <string.h>
-
 static struct rd_ksym listed[] = {
 	{ 0xffffffff81000000, (char *)"_stext", NULL },
 	{ 0xffffffff81000000, (char *)"startup_64", NULL },
@@ -37,7 +35,7 @@ static void assert_found(const struct rd_ksyms *s, uint64_t addr, const char *fu
 	RD_FREE(frame.function, frame.object);
 }
 
-static void an_address_finds_its_function(void **state)
+TEST(an_address_finds_its_function)
 {
 	assert_found(&all, 0xffffffffc0300000, "first", "ib_core", 0);
 	assert_found(&all, 0xffffffffc03000ff, "first", "ib_core", 0xff);
@@ -49,12 +47,12 @@ static void an_address_finds_its_function(void **state)
 	assert_found(&all, UINT64_MAX, NULL, NULL, 0);
 }
 
-static void hidden_addresses_give_no_names(void **state)
+TEST(hidden_addresses_give_no_names)
 {
 	assert_found(&(struct rd_ksyms){ 0 }, 0xffffffffc0300000, NULL, NULL, 0);
 }
 
-static void a_stack_loses_the_frames_of_the_tracing_itself(void **state)
+TEST(a_stack_loses_the_frames_of_the_tracing_itself)
 {
 	struct rd_frame *frames = calloc(8, sizeof(*frames));
 	const uint64_t addrs[] = { 0xffffffffc0500010, 0xffffffffc0300005, 0xffffffffc0300150, 0xffffffffc0500020,
@@ -72,15 +70,4 @@ static void a_stack_loses_the_frames_of_the_tracing_itself(void **state)
 	assert_int_equal(frames[0].offset, 5); /* the origin stands at its call of the trampoline */
 	assert_int_equal(frames[1].offset, 0x50);
 	assert_null(frames[4].function);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(an_address_finds_its_function),
-		TEST(hidden_addresses_give_no_names),
-		TEST(a_stack_loses_the_frames_of_the_tracing_itself),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

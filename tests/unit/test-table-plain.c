@@ -6,7 +6,6 @@
 
 #include <libsmartcols/libsmartcols.h>
 #include <locale.h>
-#include <string.h>
 
 #define COLUMNS 4
 
@@ -109,7 +108,7 @@ static void compare_once(void)
 	rd_section_destroy(section);
 }
 
-static void bytes_are_those_of_libsmartcols(void **state)
+TEST(bytes_are_those_of_libsmartcols)
 {
 	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
 	srand(20240607);
@@ -118,7 +117,7 @@ static void bytes_are_those_of_libsmartcols(void **state)
 }
 
 /* libsmartcols 2.38 may never end here: it ignores that mbrtowc() fails for every byte of such a text. */
-static void text_that_the_locale_does_not_know_takes_no_columns(void **state)
+TEST(text_that_the_locale_does_not_know_takes_no_columns)
 {
 	struct rd_section *section = rd_section_create("names", columns, COLUMNS);
 	struct rd_table_style style = { .columns = "name,last" };
@@ -132,14 +131,4 @@ static void text_that_the_locale_does_not_know_takes_no_columns(void **state)
 	assert_int_equal(rd_render_table(section, &style, &out, &err), 0);
 	assert_string_equal(out.data, "NAME LAST\n日本     x\n");
 	rd_section_destroy(section);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(bytes_are_those_of_libsmartcols),
-		TEST(text_that_the_locale_does_not_know_takes_no_columns),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

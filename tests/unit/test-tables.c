@@ -4,7 +4,6 @@
 #include "unit.h"
 
 #include <limits.h>
-#include <string.h>
 
 #include "collect/fabric/fabric.h"
 #include "fabric-text.h"
@@ -86,10 +85,10 @@ static size_t node_at(const struct net *net, uint64_t guid)
 	return rd_fabric_find_node(&net->fabric, guid);
 }
 
-static void only_blocks_of_the_lids_are_read(void **state)
-{
-	struct net *net = *state;
+#define NET_TEST(name) TEST_OF(name, struct net, net, set_up, tear_down)
 
+NET_TEST(only_blocks_of_the_lids_are_read)
+{
 	read_tables(net, (uint16_t[]){ 5, 70 }, 2);
 	assert_int_equal(net->fake.sent, 2 + 4);
 	assert_int_equal(net->routes.mads_sent, 6);
@@ -111,10 +110,8 @@ static void only_blocks_of_the_lids_are_read(void **state)
 }
 
 /* Its LID leads nowhere, as after a fault of the tables: the directed route is another way. */
-static void an_agent_that_no_lid_leads_to_is_read_on_a_directed_route(void **state)
+NET_TEST(an_agent_that_no_lid_leads_to_is_read_on_a_directed_route)
 {
-	struct net *net = *state;
-
 	for (unsigned i = 1; i <= 4; i++) {
 		size_t port = rd_fabric_find_port(&net->fabric, 0x1003, i);
 
@@ -128,10 +125,8 @@ static void an_agent_that_no_lid_leads_to_is_read_on_a_directed_route(void **sta
 	assert_true(net->routes.timeouts > 0);
 }
 
-static void a_silent_agent_is_unread(void **state)
+NET_TEST(a_silent_agent_is_unread)
 {
-	struct net *net = *state;
-
 	net->fake.agents[3].silent = UINT_MAX;
 	read_tables(net, (uint16_t[]){ 5 }, 1);
 	assert_int_equal(net->routes.n_unread, 1);
@@ -146,27 +141,11 @@ static void a_silent_agent_is_unread(void **state)
 	assert_int_equal(rd_routes_egress(&net->routes, node_at(net, 0x1003), 5), RD_ROUTE_UNREAD);
 }
 
-static void lost_datagrams_are_sent_again(void **state)
+NET_TEST(lost_datagrams_are_sent_again)
 {
-	struct net *net = *state;
-
 	net->fake.agents[2].silent = 2;
 	net->fake.agents[3].silent = 1;
 	read_tables(net, (uint16_t[]){ 5, 70, 129 }, 3);
 	assert_int_equal(net->routes.n_unread, 0);
 	assert_int_equal(net->routes.timeouts, 3);
-}
-
-#define WITH_SETUP(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_SETUP(only_blocks_of_the_lids_are_read),
-		WITH_SETUP(an_agent_that_no_lid_leads_to_is_read_on_a_directed_route),
-		WITH_SETUP(a_silent_agent_is_unread),
-		WITH_SETUP(lost_datagrams_are_sent_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 #define MS 1000000ull
 
-static void ticks_stand_at_whole_multiples(void **state)
+TEST(ticks_stand_at_whole_multiples)
 {
 	struct rd_ticks ticks;
 
@@ -17,7 +17,7 @@ static void ticks_stand_at_whole_multiples(void **state)
 	assert_int_equal(ticks.missed, 0);
 }
 
-static void missed_ticks_are_counted(void **state)
+TEST(missed_ticks_are_counted)
 {
 	struct rd_ticks ticks;
 
@@ -27,7 +27,7 @@ static void missed_ticks_are_counted(void **state)
 	assert_int_equal(ticks.missed, 3); /* 7, 8, 9 */
 }
 
-static void a_clock_that_was_set_is_no_missed_tick(void **state)
+TEST(a_clock_that_was_set_is_no_missed_tick)
 {
 	struct rd_ticks ticks;
 
@@ -39,15 +39,4 @@ static void a_clock_that_was_set_is_no_missed_tick(void **state)
 	/* Set back by a few seconds, too, it is waited for the next second and not for the old one. */
 	rd_ticks_next(&ticks, 100000 * MS);
 	assert_true(rd_ticks_next(&ticks, 95100 * MS) <= 97000 * MS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(ticks_stand_at_whole_multiples),
-		TEST(missed_ticks_are_counted),
-		TEST(a_clock_that_was_set_is_no_missed_tick),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,9 +9,6 @@
 #include "collect/rdma/rdma.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SECOND UINT64_C(1000000000)
 
@@ -96,43 +93,42 @@ static struct rd_source *open_written(struct test_box *b, uint64_t realtime)
 	return ret;
 }
 
+#define TEST_BOX_TEST(name) TEST_ON(name, struct test_box, b, { 0 }, box_deinit)
+
 /* Only what was wanted is a trigger, some time after it happened; and what was asked for, at once. */
-static void test_triggers(void **state)
+TEST_BOX_TEST(test_triggers)
 {
-	_cleanup_(box_deinit) struct test_box b = { 0 };
 	struct rd_err err;
 
-	(void)state;
-	box_init(&b, 1u << TRACE_FREEZE_LINK_DOWN);
-	report_event(&b, RD_QP_ASYNC, 1, SECOND);
-	report_event(&b, RD_QP_DEVICE, 8, SECOND);
-	report_event(&b, RD_QP_DEVICE, 9, SECOND); /* PORT_ACTIVE */
-	trace_box_trigger(b.box, TRACE_FREEZE_CRASH_LOOP, SECOND);
-	assert_int_equal(b.box->due, 0);
-	report_event(&b, RD_QP_DEVICE, 10, SECOND);
-	assert_int_equal(b.box->due, 3 * SECOND);
-	trace_box_pack(&b.t, b.box, b.src, 2 * SECOND);
-	assert_int_equal(b.box->size, 0);
-	trace_box_pack(&b.t, b.box, b.src, 3 * SECOND);
-	assert_int_not_equal(b.box->size, 0);
-	assert_int_equal(b.box->due, 0);
-	trace_box_trigger(b.box, TRACE_FREEZE_ASKED, 4 * SECOND);
-	assert_int_equal(b.box->due, 4 * SECOND);
+	box_init(b, 1u << TRACE_FREEZE_LINK_DOWN);
+	report_event(b, RD_QP_ASYNC, 1, SECOND);
+	report_event(b, RD_QP_DEVICE, 8, SECOND);
+	report_event(b, RD_QP_DEVICE, 9, SECOND); /* PORT_ACTIVE */
+	trace_box_trigger(b->box, TRACE_FREEZE_CRASH_LOOP, SECOND);
+	assert_int_equal(b->box->due, 0);
+	report_event(b, RD_QP_DEVICE, 10, SECOND);
+	assert_int_equal(b->box->due, 3 * SECOND);
+	trace_box_pack(&b->t, b->box, b->src, 2 * SECOND);
+	assert_int_equal(b->box->size, 0);
+	trace_box_pack(&b->t, b->box, b->src, 3 * SECOND);
+	assert_int_not_equal(b->box->size, 0);
+	assert_int_equal(b->box->due, 0);
+	trace_box_trigger(b->box, TRACE_FREEZE_ASKED, 4 * SECOND);
+	assert_int_equal(b->box->due, 4 * SECOND);
 	/* All, without a list. */
-	b.opts.freeze_on = 0;
-	assert_int_equal(trace_box_start(b.box, &b.t, &err), 0);
-	b.box->due = 0;
-	report_event(&b, RD_QP_ASYNC, 3, SECOND);
-	assert_int_not_equal(b.box->due, 0);
-	b.box->due = 0;
-	report_event(&b, RD_QP_DEVICE, 8, SECOND);
-	assert_int_not_equal(b.box->due, 0);
+	b->opts.freeze_on = 0;
+	assert_int_equal(trace_box_start(b->box, &b->t, &err), 0);
+	b->box->due = 0;
+	report_event(b, RD_QP_ASYNC, 3, SECOND);
+	assert_int_not_equal(b->box->due, 0);
+	b->box->due = 0;
+	report_event(b, RD_QP_DEVICE, 8, SECOND);
+	assert_int_not_equal(b->box->due, 0);
 }
 
 /* More than there is room for: the newest are kept, each whole. */
-static void test_newest_are_kept(void **state)
+TEST_BOX_TEST(test_newest_are_kept)
 {
-	_cleanup_(box_deinit) struct test_box b = { 0 };
 	_cleanup_(rd_source_closep) struct rd_source *src = NULL;
 	_cleanup_bytes_ struct rd_bytes functions = { 0 }, events = { 0 }, qps = { 0 };
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 };
@@ -143,15 +139,14 @@ static void test_newest_are_kept(void **state)
 	uint32_t pid = 0, last = 20000;
 	int r, n = 0;
 
-	(void)state;
-	box_init(&b, 0);
+	box_init(b, 0);
 	for (uint32_t i = 1; i <= last; i++)
-		log_failure(&b, i);
+		log_failure(b, i);
 	for (uint32_t i = 0; i < 10000; i++)
-		report_event(&b, RD_QP_DEVICE, 9, SECOND + i);
-	trace_box_trigger(b.box, TRACE_FREEZE_ASKED, 9);
-	trace_box_pack(&b.t, b.box, b.src, 9);
-	src = open_written(&b, SECOND);
+		report_event(b, RD_QP_DEVICE, 9, SECOND + i);
+	trace_box_trigger(b->box, TRACE_FREEZE_ASKED, 9);
+	trace_box_pack(&b->t, b->box, b->src, 9);
+	src = open_written(b, SECOND);
 	assert_non_null(src);
 	assert_int_equal(rd_read_file(src, TRACE_FUNCTIONS, &functions, &err), 0);
 	assert_int_equal(rd_trace_functions_parse((char *)functions.data, &set, &err), 0);
@@ -194,38 +189,25 @@ static void test_newest_are_kept(void **state)
 }
 
 /* At most 20 a day, and the oldest are removed. */
-static void test_bounds(void **state)
+TEST_BOX_TEST(test_bounds)
 {
-	_cleanup_(box_deinit) struct test_box b = { 0 };
 	struct dirent **names;
 	uint64_t now = SECOND;
 	int n, written = 0;
 
-	(void)state;
-	box_init(&b, 0);
+	box_init(b, 0);
 	for (int i = 0; i < 50; i++, now += i == 30 ? 90000 * SECOND : SECOND) {
-		trace_box_trigger(b.box, TRACE_FREEZE_ASKED, now);
-		trace_box_pack(&b.t, b.box, b.src, now);
-		written += b.box->size > 0;
-		trace_box_write(&b.t, b.box, now);
-		assert_int_equal(b.box->size, 0);
+		trace_box_trigger(b->box, TRACE_FREEZE_ASKED, now);
+		trace_box_pack(&b->t, b->box, b->src, now);
+		written += b->box->size > 0;
+		trace_box_write(&b->t, b->box, now);
+		assert_int_equal(b->box->size, 0);
 	}
 	assert_int_equal(written, 40); /* 20, and those after a day */
-	n = scandir(b.dir, &names, NULL, alphasort);
+	n = scandir(b->dir, &names, NULL, alphasort);
 	assert_int_equal(n, 2 + 20);
 	assert_string_equal(names[n - 1]->d_name, "rdmadiag-black-box-19700102T010049Z.tar.zst");
 	while (n > 0)
 		free(names[--n]);
 	free(names);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_triggers),
-		cmocka_unit_test(test_newest_are_kept),
-		cmocka_unit_test(test_bounds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

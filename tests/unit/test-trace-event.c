@@ -4,13 +4,9 @@
 #include "analyse/trace/trace.h"
 #include "collect/kernel/kernel.h"
 
-#include <errno.h>
 #include <ftw.h>
 #include <linux/types.h>
 #include <rdma/ib_user_verbs.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "bpf/record.h"
@@ -195,17 +191,18 @@ static int decode(struct host *host, const struct rd_rec *rec, struct rd_event *
 	return rd_trace_event_decode(host->facts, bytes.data, bytes.size, &three, ret, &err);
 }
 
-static void a_record_becomes_an_event(void **state)
+#define HOST_TEST(name) TEST_ON(name, struct host, host, { 0 }, host_close)
+
+HOST_TEST(a_record_becomes_an_event)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct rd_rec rec = example();
-	_cleanup_(host_close) struct host host;
 
-	host_open(&host, true);
+	host_open(host, true);
 	rec.n_kstack = 2;
 	rec.n_user = 1;
 	user = (struct rd_rec_user){ .regs = { 17 }, .size = sizeof(stack), .end = RD_USER_LIMIT };
-	assert_int_equal(decode(&host, &rec, &ev), 0);
+	assert_int_equal(decode(host, &rec, &ev), 0);
 	assert_int_equal(ev.pid, 77);
 	assert_int_equal(ev.tid, 78);
 	assert_int_equal(ev.uid, 1000);
@@ -228,19 +225,18 @@ static void a_record_becomes_an_event(void **state)
 	rd_event_deinit(&ev);
 	/* What is not there is not read. */
 	user.size = UINT32_MAX;
-	assert_int_equal(decode(&host, &rec, &ev), 0);
+	assert_int_equal(decode(host, &rec, &ev), 0);
 	assert_int_equal(ev.user->size, sizeof(stack));
 }
 
-static void caller_and_request_are_behind_the_stacks(void **state)
+HOST_TEST(caller_and_request_are_behind_the_stacks)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 }, alone = { 0 };
 	struct rd_rec rec = example_with_request();
-	_cleanup_(host_close) struct host host;
 
-	host_open(&host, true);
+	host_open(host, true);
 	rec.time = 123456;
-	assert_int_equal(decode(&host, &rec, &ev), 0);
+	assert_int_equal(decode(host, &rec, &ev), 0);
 	assert_int_equal(ev.at_ns, 123456);
 	assert_int_equal(ev.kstack[0].addr, 0x1000);
 	assert_int_equal(ev.moment.memlock.known, RD_OK);
@@ -256,26 +252,25 @@ static void caller_and_request_are_behind_the_stacks(void **state)
 
 	/* Without one of them the other is in its place. */
 	rec.n_moment = 0;
-	assert_int_equal(decode(&host, &rec, &alone), 0);
+	assert_int_equal(decode(host, &rec, &alone), 0);
 	assert_int_equal(alone.moment.memlock.known, RD_ABSENT);
 	assert_int_equal(alone.moment.n_handles, 0);
 	assert_int_equal(alone.request.v[RD_REQ_LENGTH], 0x2000);
 	rd_event_deinit(&alone);
 	rec.n_moment = 1;
 	rec.n_request = 0;
-	assert_int_equal(decode(&host, &rec, &alone), 0);
+	assert_int_equal(decode(host, &rec, &alone), 0);
 	assert_int_equal(alone.moment.memlock.v, 65536);
 	assert_false(alone.request.readable);
 	assert_false(rd_req_has(&alone.request, RD_REQ_ADDRESS));
 }
 
-static void a_write_is_decoded_by_the_name_of_its_handler(void **state)
+HOST_TEST(a_write_is_decoded_by_the_name_of_its_handler)
 {
 	const struct ib_uverbs_reg_mr cmd = { .start = 0x7000, .length = 0x2000, .pd_handle = 6, .access_flags = 1 };
 	struct rd_rec rec = example_with_request();
-	_cleanup_(host_close) struct host host;
 
-	host_open(&host, true);
+	host_open(host, true);
 	request = (struct rd_rec_request){ .n_raw = sizeof(cmd) };
 	memcpy(request.raw, &cmd, sizeof(cmd));
 	rec.n_request = offsetof(struct rd_rec_request, raw) + RD_REQUEST_RAW;
@@ -283,7 +278,7 @@ static void a_write_is_decoded_by_the_name_of_its_handler(void **state)
 		_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 
 		rec.verb = RD_VERB(RD_VERB_WRITE, fn);
-		assert_int_equal(decode(&host, &rec, &ev), 0);
+		assert_int_equal(decode(host, &rec, &ev), 0);
 		assert_int_equal(ev.request.readable, fn == 2);
 		assert_int_equal(ev.request.v[RD_REQ_ADDRESS], fn == 2 ? 0x7000 : 0);
 	}
@@ -307,48 +302,46 @@ static void assert_refused_if_shorter(struct host *host, const struct rd_rec *re
 	assert_int_equal(rd_trace_event_decode(host->facts, bytes.data, bytes.size, &three, &ev, &err), 0);
 }
 
-static void counts_that_do_not_fit_the_size_are_refused(void **state)
+HOST_TEST(counts_that_do_not_fit_the_size_are_refused)
 {
 	struct rd_event ev = { 0 };
 	struct rd_err err = { 0 };
 	struct rd_rec rec;
-	_cleanup_(host_close) struct host host;
 
-	host_open(&host, true);
+	host_open(host, true);
 	rec = example();
 	rec.n_kstack = 1;
-	assert_refused_if_shorter(&host, &rec);
+	assert_refused_if_shorter(host, &rec);
 	rec = example_with_request();
-	assert_refused_if_shorter(&host, &rec);
+	assert_refused_if_shorter(host, &rec);
 	rec.n_moment = 0;
-	assert_refused_if_shorter(&host, &rec);
+	assert_refused_if_shorter(host, &rec);
 	rec = example();
 	rec.n_request = 0xffff;
-	assert_int_equal(rd_trace_event_decode(host.facts, &rec, sizeof(rec), &three, &ev, &err), -EBADMSG);
+	assert_int_equal(rd_trace_event_decode(host->facts, &rec, sizeof(rec), &three, &ev, &err), -EBADMSG);
 	rec = example();
 	rec.n_chain = 0xffff;
-	assert_int_equal(rd_trace_event_decode(host.facts, &rec, sizeof(rec), &three, &ev, &err), -EBADMSG);
+	assert_int_equal(rd_trace_event_decode(host->facts, &rec, sizeof(rec), &three, &ev, &err), -EBADMSG);
 	rec = example();
 	rec.n_kstack = 0xffff;
-	assert_int_equal(rd_trace_event_decode(host.facts, &rec, sizeof(rec), &three, &ev, &err), -EBADMSG);
+	assert_int_equal(rd_trace_event_decode(host->facts, &rec, sizeof(rec), &three, &ev, &err), -EBADMSG);
 	rec = example();
 	rec.err = 0;
-	assert_int_equal(rd_trace_event_decode(host.facts, &rec, sizeof(rec), &three, &ev, &err), -EBADMSG);
+	assert_int_equal(rd_trace_event_decode(host->facts, &rec, sizeof(rec), &three, &ev, &err), -EBADMSG);
 }
 
-static void functions_that_do_not_exist_and_text_without_end(void **state)
+HOST_TEST(functions_that_do_not_exist_and_text_without_end)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct rd_rec rec = example();
-	_cleanup_(host_close) struct host host;
 
-	host_open(&host, true);
+	host_open(host, true);
 	rec.root = 3;
 	rec.origin = RD_NO_FN;
 	rec.chain[0].fn = 0x80000000u;
 	memset(rec.comm, 'x', sizeof(rec.comm));
 	memset(rec.ibdev, 'y', sizeof(rec.ibdev));
-	assert_int_equal(decode(&host, &rec, &ev), 0);
+	assert_int_equal(decode(host, &rec, &ev), 0);
 	assert_int_equal(ev.root, -1);
 	assert_int_equal(ev.origin, -1);
 	assert_int_equal(ev.chain[0].fn, -1);
@@ -357,13 +350,12 @@ static void functions_that_do_not_exist_and_text_without_end(void **state)
 }
 
 /* Whatever the bytes: an error or an event, and no access outside of them (SAN=1 watches). */
-static void damaged_records_do_no_harm(void **state)
+HOST_TEST(damaged_records_do_no_harm)
 {
 	static struct bytes bytes;
 	struct rd_rec rec = example_with_request();
-	_cleanup_(host_close) struct host host;
 
-	host_open(&host, true);
+	host_open(host, true);
 	rec.pid = 4711;
 	srandom(1);
 	for (int i = 0; i < 20000; i++) {
@@ -379,7 +371,7 @@ static void damaged_records_do_no_harm(void **state)
 		exact = malloc(size + 1);
 		assert_non_null(exact);
 		memcpy(exact, bytes.data, size);
-		if (rd_trace_event_decode(host.facts, exact, size, &three, &ev, &err))
+		if (rd_trace_event_decode(host->facts, exact, size, &three, &ev, &err))
 			continue;
 		assert_in_range(ev.n_chain, 0, RD_CHAIN_SLOTS);
 		assert_in_range(ev.n_kstack, 0, RD_STACK_MAX);
@@ -392,17 +384,16 @@ static void damaged_records_do_no_harm(void **state)
 	}
 }
 
-static void what_the_record_does_not_say_is_unknown(void **state)
+HOST_TEST(what_the_record_does_not_say_is_unknown)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct rd_rec rec = example();
-	_cleanup_(host_close) struct host host;
 
-	host_open(&host, true);
+	host_open(host, true);
 	rec.flags = 0;
 	rec.dev = 0;
 	rec.pid = 78; /* has gone */
-	assert_int_equal(decode(&host, &rec, &ev), 0);
+	assert_int_equal(decode(host, &rec, &ev), 0);
 	assert_int_not_equal(ev.qpn.known, RD_OK);
 	assert_int_not_equal(ev.port.known, RD_OK);
 	assert_null(ev.ibdev);
@@ -412,85 +403,64 @@ static void what_the_record_does_not_say_is_unknown(void **state)
 	/* On its way to be created a queue pair has no number. */
 	rec = example();
 	rec.qpn = 0;
-	assert_int_equal(decode(&host, &rec, &ev), 0);
+	assert_int_equal(decode(host, &rec, &ev), 0);
 	assert_int_not_equal(ev.qpn.known, RD_OK);
 }
 
-static void a_device_keeps_its_name_after_it_has_gone(void **state)
+HOST_TEST(a_device_keeps_its_name_after_it_has_gone)
 {
-	_cleanup_(host_close) struct host host;
 	char path[600], list[64];
 	uint64_t id;
 	struct rd_err err = { 0 };
 
-	host_open(&host, true);
-	assert_string_equal(rd_trace_facts_ibdev(host.facts, DEV(231, 192)), "rxe0");
-	assert_null(rd_trace_facts_ibdev(host.facts, DEV(231, 193)));
-	assert_int_equal(rd_trace_facts_dev(host.facts, "rxe0"), DEV(231, 192));
-	assert_int_equal(rd_trace_facts_dev(host.facts, "rxe1"), 0);
-	rd_trace_facts_list(host.facts, list, sizeof(list));
+	host_open(host, true);
+	assert_string_equal(rd_trace_facts_ibdev(host->facts, DEV(231, 192)), "rxe0");
+	assert_null(rd_trace_facts_ibdev(host->facts, DEV(231, 193)));
+	assert_int_equal(rd_trace_facts_dev(host->facts, "rxe0"), DEV(231, 192));
+	assert_int_equal(rd_trace_facts_dev(host->facts, "rxe1"), 0);
+	rd_trace_facts_list(host->facts, list, sizeof(list));
 	assert_string_equal(list, "rxe0");
-	snprintf(path, sizeof(path), "%s/sys/class/infiniband_verbs/uverbs0/dev", host.root);
+	snprintf(path, sizeof(path), "%s/sys/class/infiniband_verbs/uverbs0/dev", host->root);
 	unlink(path);
-	assert_string_equal(rd_trace_facts_ibdev(host.facts, DEV(231, 192)), "rxe0");
+	assert_string_equal(rd_trace_facts_ibdev(host->facts, DEV(231, 192)), "rxe0");
 
-	assert_int_equal(rd_trace_facts_cgroup(host.facts, "/sys/fs/cgroup/system.slice", &id, &err), 0);
-	assert_int_equal(id, inode(&host, "/sys/fs/cgroup/system.slice"));
-	assert_int_equal(rd_trace_facts_cgroup(host.facts, "system.slice/", &id, &err), 0);
-	assert_int_equal(rd_trace_facts_cgroup(host.facts, "/nowhere", &id, &err), -ENOENT);
+	assert_int_equal(rd_trace_facts_cgroup(host->facts, "/sys/fs/cgroup/system.slice", &id, &err), 0);
+	assert_int_equal(id, inode(host, "/sys/fs/cgroup/system.slice"));
+	assert_int_equal(rd_trace_facts_cgroup(host->facts, "system.slice/", &id, &err), 0);
+	assert_int_equal(rd_trace_facts_cgroup(host->facts, "/nowhere", &id, &err), -ENOENT);
 }
 
 /* Of a process in a different PID namespace the record has the number 0. */
-static void a_process_that_is_not_visible_is_not_looked_up_by_number(void **state)
+HOST_TEST(a_process_that_is_not_visible_is_not_looked_up_by_number)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct rd_rec rec = example();
-	_cleanup_(host_close) struct host host;
 
-	host_open(&host, true);
-	put(&host, "/proc/0/cgroup", "0::/nowhere\n");
+	host_open(host, true);
+	put(host, "/proc/0/cgroup", "0::/nowhere\n");
 	rec.pid = rec.tid = 0;
-	assert_int_equal(decode(&host, &rec, &ev), 0);
+	assert_int_equal(decode(host, &rec, &ev), 0);
 	assert_int_equal(ev.pid, 0);
 	assert_null(ev.cgroup);
 	rd_event_deinit(&ev);
-	rec.cgroup = inode(&host, "/sys/fs/cgroup/system.slice");
-	assert_int_equal(decode(&host, &rec, &ev), 0);
+	rec.cgroup = inode(host, "/sys/fs/cgroup/system.slice");
+	assert_int_equal(decode(host, &rec, &ev), 0);
 	assert_string_equal(ev.cgroup, "/system.slice");
 }
 
 /* In a container, /proc has the numbers that the record has, too. */
-static void numbers_are_those_of_our_own_namespace(void **state)
+HOST_TEST(numbers_are_those_of_our_own_namespace)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct rd_rec rec = example();
-	_cleanup_(host_close) struct host host;
 	char path[64];
 
-	host_open(&host, false);
-	put(&host, "/proc/self/ns/mnt", "");
-	snprintf(path, sizeof(path), "%s/proc/self/ns/pid", host.root);
+	host_open(host, false);
+	put(host, "/proc/self/ns/mnt", "");
+	snprintf(path, sizeof(path), "%s/proc/self/ns/pid", host->root);
 	assert_int_equal(symlink("pid:[4026532000]", path), 0);
-	rd_trace_facts_destroy(host.facts);
-	host.facts = rd_trace_facts_create(host.src);
-	assert_int_equal(decode(&host, &rec, &ev), 0);
+	rd_trace_facts_destroy(host->facts);
+	host->facts = rd_trace_facts_create(host->src);
+	assert_int_equal(decode(host, &rec, &ev), 0);
 	assert_string_equal(ev.cgroup, "/system.slice/slurmstepd.scope/job_42/step_0/user/task_0");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_record_becomes_an_event),
-		TEST(caller_and_request_are_behind_the_stacks),
-		TEST(a_write_is_decoded_by_the_name_of_its_handler),
-		TEST(counts_that_do_not_fit_the_size_are_refused),
-		TEST(functions_that_do_not_exist_and_text_without_end),
-		TEST(damaged_records_do_no_harm),
-		TEST(what_the_record_does_not_say_is_unknown),
-		TEST(a_device_keeps_its_name_after_it_has_gone),
-		TEST(a_process_that_is_not_visible_is_not_looked_up_by_number),
-		TEST(numbers_are_those_of_our_own_namespace),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

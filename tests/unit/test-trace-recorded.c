@@ -5,10 +5,7 @@
 #include "base/memory.h"
 #include "collect/kernel/kernel.h"
 
-#include <errno.h>
 #include <linux/types.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "bpf/record.h"
 
@@ -30,14 +27,13 @@ static struct rd_fn fns[] = {
 };
 static const struct rd_fnset set = { .modules = modules, .n_modules = 2, .fns = fns, .n_fns = 2 };
 
-static void test_functions(void **state)
+TEST(test_functions)
 {
 	_cleanup_(rd_fnset_deinit) struct rd_fnset back = { 0 };
 	_cleanup_buf_ struct rd_buf text = { 0 }, again = { 0 };
 	_cleanup_free_ char *copy = NULL;
 	struct rd_err err = { 0 };
 
-	(void)state;
 	rd_trace_functions_pack(&set, &text);
 	copy = rd_dup_part(text.data, text.len);
 	assert_int_equal(rd_trace_functions_parse(copy, &back, &err), 0);
@@ -53,7 +49,7 @@ static void test_functions(void **state)
 	assert_memory_equal(again.data, text.data, text.len);
 }
 
-static void test_damaged_functions(void **state)
+TEST(test_damaged_functions)
 {
 	static const char *const bad[] = {
 		"",
@@ -71,7 +67,6 @@ static void test_damaged_functions(void **state)
 	_cleanup_buf_ struct rd_buf text = { 0 };
 	struct rd_fnset one = { .modules = modules, .n_modules = 1 };
 
-	(void)state;
 	rd_trace_functions_pack(&one, &text);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(bad); i++) {
 		_cleanup_free_ char *copy = rd_alloc(text.len + 100, 1);
@@ -123,14 +118,13 @@ static void record(struct recorded *r)
 	rd_trace_recorded_pack(&ev, RD_HOST_JUDGED, &rec, sizeof(rec), &r->file);
 }
 
-static void test_events(void **state)
+TEST(test_events)
 {
 	_cleanup_(recorded_deinit) struct recorded r = { 0 };
 	const uint8_t *at, *end;
 	enum rd_host_read host;
 	struct rd_err err = { 0 };
 
-	(void)state;
 	record(&r);
 	at = (uint8_t *)r.file.data;
 	end = at + r.file.len;
@@ -170,11 +164,10 @@ static void test_events(void **state)
 }
 
 /* At each length it ends before the event that is cut, and says so. */
-static void test_cut_events(void **state)
+TEST(test_cut_events)
 {
 	_cleanup_(recorded_deinit) struct recorded r = { 0 };
 
-	(void)state;
 	record(&r);
 	for (size_t size = 0; size < r.file.len; size++) {
 		/* Of its own, so that a read behind it is seen. */
@@ -196,7 +189,7 @@ static void test_cut_events(void **state)
 	}
 }
 
-static void test_summary(void **state)
+TEST(test_summary)
 {
 	const struct rd_origin_count counts[] = {
 		{ .fn = -1, .err = -22, .count = 9, .benign = 4, .method = "0x7", .ibdev = "rxe0" },
@@ -218,7 +211,6 @@ static void test_summary(void **state)
 	struct rd_trace_summary ret;
 	struct rd_err note = { 0 }, err = { 0 };
 
-	(void)state;
 	rd_err_set(&note, ENOENT, "object", "a message: %d", 1);
 	rd_err_hint(&note, "a hint");
 	rd_errlist_add(&notes, &note);
@@ -244,7 +236,7 @@ static void test_summary(void **state)
 	assert_string_equal(read.v[0].hint, "a hint");
 }
 
-static void test_damaged_summary(void **state)
+TEST(test_damaged_summary)
 {
 	const struct rd_origin_count one = { .err = -22, .count = 1 };
 	const struct rd_trace_summary good = { .counts = &one, .n_counts = 1 };
@@ -253,7 +245,6 @@ static void test_damaged_summary(void **state)
 	};
 	struct rd_trace_summary bad[] = { good, good, good, good, good, good, good };
 
-	(void)state;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(counts); i++)
 		bad[i].counts = &counts[i];
 	bad[4].early_end = RD_EARLY_END_CPU + 1;
@@ -271,15 +262,4 @@ static void test_damaged_summary(void **state)
 		rd_bytes_copy(text.data, i < 6 ? text.len : sizeof(ret), &file);
 		assert_int_equal(rd_trace_summary_parse(&file, &set, &ret, &back, &notes, &err), -EBADMSG);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions), cmocka_unit_test(test_damaged_functions),
-		cmocka_unit_test(test_events),	  cmocka_unit_test(test_cut_events),
-		cmocka_unit_test(test_summary),	  cmocka_unit_test(test_damaged_summary),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

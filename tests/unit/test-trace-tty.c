@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A traced command in a session of its own, seen from the terminal that trace-errno was started on. */
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -26,7 +23,7 @@
 
 static struct outer o;
 
-static void typing_into_our_shell_is_not_possible(void **state)
+TEST(typing_into_our_shell_is_not_possible)
 {
 	/* Shows that the test sees it where it is. */
 	outer_start(&o, &(struct job){ .play = "type", .shared = true });
@@ -50,7 +47,7 @@ static void typing_into_our_shell_is_not_possible(void **state)
 		SKIP("this kernel lets nobody type by TIOCSTI");
 }
 
-static void the_terminal_is_another_one(void **state)
+TEST(the_terminal_is_another_one)
 {
 	outer_start(&o, &(struct job){ .command = "test -t 0 && test -t 1 && test -t 2 && : <>/dev/tty && echo yes; "
 						  "tty; stty size; echo again >/dev/tty" });
@@ -62,7 +59,7 @@ static void the_terminal_is_another_one(void **state)
 	outer_end(&o);
 }
 
-static void exit_status_and_signals_are_passed_on(void **state)
+TEST(exit_status_and_signals_are_passed_on)
 {
 	static const struct {
 		const char *command;
@@ -88,7 +85,7 @@ static pid_t tracer(void)
 	return group;
 }
 
-static void keys_and_signals_of_the_terminal_reach_the_command(void **state)
+TEST(keys_and_signals_of_the_terminal_reach_the_command)
 {
 	outer_start(&o, &(struct job){ .command = "echo ready; read line; echo got $line; cat; echo end" });
 	assert_true(outer_shows(&o, "ready\r\n"));
@@ -108,7 +105,7 @@ static void keys_and_signals_of_the_terminal_reach_the_command(void **state)
 	}
 }
 
-static void signals_that_we_are_sent_reach_the_command(void **state)
+TEST(signals_that_we_are_sent_reach_the_command)
 {
 	static const int signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -141,7 +138,7 @@ static void signals_that_we_are_sent_reach_the_command(void **state)
 	close(null);
 }
 
-static void what_is_typed_for_others_cannot_be_read(void **state)
+TEST(what_is_typed_for_others_cannot_be_read)
 {
 	int pipes[2];
 	char text[64];
@@ -163,7 +160,7 @@ static void what_is_typed_for_others_cannot_be_read(void **state)
 	close(pipes[1]);
 }
 
-static void limits_are_ours_and_keys_are_not(void **state)
+TEST(limits_are_ours_and_keys_are_not)
 {
 	struct rlimit before, limit;
 
@@ -184,7 +181,7 @@ static void limits_are_ours_and_keys_are_not(void **state)
 	setrlimit(RLIMIT_NOFILE, &before);
 }
 
-static void pipes_stay_pipes(void **state)
+TEST(pipes_stay_pipes)
 {
 	int pipes[2];
 	char text[64];
@@ -208,7 +205,7 @@ static void pipes_stay_pipes(void **state)
 	close(pipes[1]);
 }
 
-static void all_output_arrives(void **state)
+TEST(all_output_arrives)
 {
 	for (int i = 0; i < 3; i++) {
 		outer_start(&o, &(struct job){ .play = "burst", .background = i == 1 });
@@ -220,7 +217,7 @@ static void all_output_arrives(void **state)
 }
 
 /* Each newline is translated once, whoever writes it, whatever the terminal's state. The command waits for our line: a file goes then. */
-static void lines_of_ours_and_of_the_command_look_as_ever(void **state)
+TEST(lines_of_ours_and_of_the_command_look_as_ever)
 {
 	static const char *const commands[] = { "echo theirs; stty -opost; echo raw; stty opost; echo theirs",
 						"echo theirs" };
@@ -256,7 +253,7 @@ static bool comes_to_print(int fd, bool wanted)
 	return false;
 }
 
-static void without_a_terminal_there_is_none(void **state)
+TEST(without_a_terminal_there_is_none)
 {
 	struct report report;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), pipes[2];
@@ -295,7 +292,7 @@ static void without_a_terminal_there_is_none(void **state)
 	close(pipes[1]);
 }
 
-static void the_terminal_is_given_back_where_memory_ran_out(void **state)
+TEST(the_terminal_is_given_back_where_memory_ran_out)
 {
 	outer_start(&o, &(struct job){ .command = "sleep 600", .dies = true });
 	assert_int_equal(outer_status(&o), 3);
@@ -319,7 +316,7 @@ static const char *written(int fd, const char *text)
 	return said;
 }
 
-static void a_command_is_hung_up_when_we_are_killed(void **state)
+TEST(a_command_is_hung_up_when_we_are_killed)
 {
 	char path[] = "/tmp/rdmadiag-test-XXXXXX", command[256];
 	int fd = mkstemp(path), null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -343,7 +340,7 @@ static void a_command_is_hung_up_when_we_are_killed(void **state)
 }
 
 /* As after a command that shared the terminal. */
-static void what_is_left_running_is_not_hung_up(void **state)
+TEST(what_is_left_running_is_not_hung_up)
 {
 	char path[] = "/tmp/rdmadiag-test-XXXXXX", command[256];
 	int fd = mkstemp(path), null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -378,22 +375,6 @@ static int play(const char *role)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(typing_into_our_shell_is_not_possible),
-		TEST(the_terminal_is_another_one),
-		TEST(exit_status_and_signals_are_passed_on),
-		TEST(keys_and_signals_of_the_terminal_reach_the_command),
-		TEST(signals_that_we_are_sent_reach_the_command),
-		TEST(what_is_typed_for_others_cannot_be_read),
-		TEST(limits_are_ours_and_keys_are_not),
-		TEST(pipes_stay_pipes),
-		TEST(all_output_arrives),
-		TEST(lines_of_ours_and_of_the_command_look_as_ever),
-		TEST(without_a_terminal_there_is_none),
-		TEST(the_terminal_is_given_back_where_memory_ran_out),
-		TEST(a_command_is_hung_up_when_we_are_killed),
-		TEST(what_is_left_running_is_not_hung_up),
-	};
 	int r;
 
 	if (argc == 3 && !strcmp(argv[1], "play"))
@@ -402,7 +383,7 @@ int main(int argc, char **argv)
 		puts("1..0 # SKIP only root can become another user");
 		return 0;
 	}
-	r = cmocka_run_group_tests(tests, NULL, NULL);
+	r = unit_run(NULL, NULL);
 	outer_remove_player();
 	return r;
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* As whom a traced command runs, and what it inherits. */
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -85,7 +82,7 @@ static long found(const char *name)
 	return r;
 }
 
-static void users_are_found_by_name_and_by_number(void **state)
+TEST(users_are_found_by_name_and_by_number)
 {
 	assert_int_equal(found("root"), 0);
 	assert_int_equal(found("alice"), 1000);
@@ -97,7 +94,7 @@ static void users_are_found_by_name_and_by_number(void **state)
 	assert_int_equal(found("1001"), -ENOENT);
 }
 
-static void a_number_that_is_none_is_nobody(void **state)
+TEST(a_number_that_is_none_is_nobody)
 {
 	static const char *const none[] = { "",	   " ",		  " 0",	       "0 ",	 "+0",	       "-0",
 					    "-1",  "-4294967296", "0x0",       "1e3",	 "0.0",	       "#0",
@@ -112,7 +109,7 @@ static void a_number_that_is_none_is_nobody(void **state)
 		assert_int_equal(found(too_great[i]), -ERANGE);
 }
 
-static void users_that_cannot_be_looked_up_are_not_absent(void **state)
+TEST(users_that_cannot_be_looked_up_are_not_absent)
 {
 	look_up_fails = EIO;
 	assert_int_equal(found("alice"), -EIO);
@@ -164,7 +161,7 @@ static const char *output_of(const struct trace_command *command)
 		"/bin/sh", "-c", text "; printf .", NULL \
 	}
 
-static void no_descriptor_is_inherited(void **state)
+TEST(no_descriptor_is_inherited)
 {
 	struct trace_user user = { .entry = users[1] };
 	int low = open("/dev/null", O_RDONLY), high = fcntl(low, F_DUPFD, 700);
@@ -189,7 +186,7 @@ static struct trace_user alice(void)
 	return user;
 }
 
-static void groups_are_the_users(void **state)
+TEST(groups_are_the_users)
 {
 	struct trace_user user = alice();
 	struct trace_command command = { .argv = SHELL("id -G | tr ' ' '\\n' | sed -n '1p;2p;$p' | tr '\\n' ' '; "
@@ -203,7 +200,7 @@ static void groups_are_the_users(void **state)
 		SKIP("only root can become another user");
 }
 
-static void variables_are_the_users(void **state)
+TEST(variables_are_the_users)
 {
 	struct trace_user user = { .entry = users[1] };
 	struct trace_command command = { .argv = SHELL("echo $HOME $USER $LOGNAME $SHELL"), .user = &user };
@@ -254,7 +251,7 @@ static const char *privileges(const struct trace_command *command)
 #define NO_CAPS "CapInh: 0000000000000000 CapPrm: 0000000000000000 CapEff: 0000000000000000 CapAmb: 0000000000000000 "
 #define ALICE "Uid: 1000 1000 1000 1000 Gid: 1001 1001 1001 1001 "
 
-static void privileges_of_ours_are_gone(void **state)
+TEST(privileges_of_ours_are_gone)
 {
 	struct trace_user user = { .entry = users[1] };
 	struct trace_command command = { .argv = SHELL(PRIVILEGES), .user = &user };
@@ -266,7 +263,7 @@ static void privileges_of_ours_are_gone(void **state)
 	assert_string_equal(privileges(&command), ALICE NO_CAPS "NoNewPrivs: 0 .");
 }
 
-static void a_command_that_cannot_be_run_is_our_error(void **state)
+TEST(a_command_that_cannot_be_run_is_our_error)
 {
 	struct trace_user user = { .entry = users[1] };
 	struct trace_command command = { .argv = (char *[]){ "/proc/self/maps", NULL } };
@@ -300,20 +297,4 @@ static void a_command_that_cannot_be_run_is_our_error(void **state)
 	assert_non_null(strstr(err.message, "change to the user"));
 	trace_child_deinit(&child);
 	waitpid(child.pid, NULL, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(users_are_found_by_name_and_by_number),
-		TEST(a_number_that_is_none_is_nobody),
-		TEST(users_that_cannot_be_looked_up_are_not_absent),
-		TEST(no_descriptor_is_inherited),
-		TEST(groups_are_the_users),
-		TEST(variables_are_the_users),
-		TEST(privileges_of_ours_are_gone),
-		TEST(a_command_that_cannot_be_run_is_our_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

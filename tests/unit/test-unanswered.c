@@ -2,10 +2,6 @@
 /* Reads that were given up: whatever a host leaves unanswered makes rules unknown, and never says that something is wrong. */
 #include "unit.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/stall.h"
 #include "cmd/checks/checks.h"
 #include "fake-host.h"
@@ -98,7 +94,7 @@ static void no_fault_is_found_but_those_that_are_there(struct rd_source *host, u
 	}
 }
 
-static void a_recorded_host_is_never_called_broken_for_not_answering(void **state)
+TEST(a_recorded_host_is_never_called_broken_for_not_answering)
 {
 	static const char *const bundles[] = { "pair-a", "half-b" };
 
@@ -112,7 +108,7 @@ static void a_recorded_host_is_never_called_broken_for_not_answering(void **stat
 	}
 }
 
-static void nor_is_a_host_with_accelerators(void **state)
+TEST(nor_is_a_host_with_accelerators)
 {
 	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 
@@ -122,14 +118,4 @@ static void nor_is_a_host_with_accelerators(void **state)
 #else
 	no_fault_is_found_but_those_that_are_there(fake.source, 1);
 #endif
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_recorded_host_is_never_called_broken_for_not_answering),
-		TEST(nor_is_a_host_with_accelerators),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

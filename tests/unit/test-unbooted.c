@@ -7,9 +7,6 @@
 #include "tar.h"
 #include "trace/select/select.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Opens `path` below the host's folder, or a path of its own if there is no host; errors go to `err`. */
@@ -41,7 +38,7 @@ static void assert_fails(const struct fake_host *host, const char *path, int cod
 	assert_true(err.message[0]);
 }
 
-static void what_has_no_module_is_refused_by_name(void **state)
+TEST(what_has_no_module_is_refused_by_name)
 {
 	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 
@@ -61,7 +58,7 @@ static void what_has_no_module_is_refused_by_name(void **state)
 	assert_fails(&host, "/pipe", EINVAL, "/pipe");
 }
 
-static void a_module_file_that_is_none_is_named(void **state)
+TEST(a_module_file_that_is_none_is_named)
 {
 	static const struct {
 		const char *name, *text;
@@ -85,7 +82,7 @@ static void a_module_file_that_is_none_is_named(void **state)
 	}
 }
 
-static void directories_end_and_links_to_them_are_not_followed(void **state)
+TEST(directories_end_and_links_to_them_are_not_followed)
 {
 	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 
@@ -124,7 +121,7 @@ static void assert_bad_package(const void *data, size_t size)
 	assert_string_equal(err.object, path);
 }
 
-static void a_damaged_package_is_named(void **state)
+TEST(a_damaged_package_is_named)
 {
 	_cleanup_buf_ struct rd_buf deb = { 0 };
 	char rpm[200] = "\xed\xab\xee\xdb\3";
@@ -198,7 +195,7 @@ static void assert_version(const struct fake_host *host, const char *path, const
 	rd_source_closep(&source);
 }
 
-static void modules_look_as_if_they_were_loaded(void **state)
+TEST(modules_look_as_if_they_were_loaded)
 {
 	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
 	struct rd_source *source;
@@ -228,7 +225,7 @@ static void modules_look_as_if_they_were_loaded(void **state)
 	rd_source_closep(&source);
 }
 
-static void only_a_driver_of_devices_has_drivers_and_a_hidden_module_is_not_loaded(void **state)
+TEST(only_a_driver_of_devices_has_drivers_and_a_hidden_module_is_not_loaded)
 {
 	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
 	struct rd_names names = { 0 };
@@ -248,7 +245,7 @@ static void only_a_driver_of_devices_has_drivers_and_a_hidden_module_is_not_load
 	rd_source_closep(&source);
 }
 
-static void of_two_modules_of_a_name_the_last_path_counts_then_updates(void **state)
+TEST(of_two_modules_of_a_name_the_last_path_counts_then_updates)
 {
 	_cleanup_(fake_host_deinit) struct fake_host host;
 
@@ -259,7 +256,7 @@ static void of_two_modules_of_a_name_the_last_path_counts_then_updates(void **st
 	assert_version(&host, "/lib/modules/9.9-unit/kernel", UPDATE, "2");
 }
 
-static void the_image_of_the_same_root_has_the_types(void **state)
+TEST(the_image_of_the_same_root_has_the_types)
 {
 	static const char image[] =
 		"Linux version 9.9-unit (cc)\n\x9f\xeb\1\0\x18\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0\1\0\0\0t";
@@ -292,7 +289,7 @@ static void the_image_of_the_same_root_has_the_types(void **state)
 	assert_string_equal(notes.v[0].object, path);
 }
 
-static void a_package_is_read_to_its_end(void **state)
+TEST(a_package_is_read_to_its_end)
 {
 	_cleanup_buf_ struct rd_buf deb = { 0 }, tar = { 0 };
 	_cleanup_bytes_ struct rd_bytes module = { 0 }, read = { 0 };
@@ -320,21 +317,4 @@ static void a_package_is_read_to_its_end(void **state)
 	assert_string_equal(text_at(source, "/proc/sys/kernel/osrelease"), "9.9-unit");
 	assert_string_equal(text_at(source, "/lib/modules/9.9-unit/modules.dep"), CORE ":\n");
 	rd_source_closep(&source);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(what_has_no_module_is_refused_by_name),
-		TEST(a_module_file_that_is_none_is_named),
-		TEST(directories_end_and_links_to_them_are_not_followed),
-		TEST(a_damaged_package_is_named),
-		TEST(modules_look_as_if_they_were_loaded),
-		TEST(only_a_driver_of_devices_has_drivers_and_a_hidden_module_is_not_loaded),
-		TEST(of_two_modules_of_a_name_the_last_path_counts_then_updates),
-		TEST(the_image_of_the_same_root_has_the_types),
-		TEST(a_package_is_read_to_its_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,12 @@
 /* A read that failed: what it was about, and what becomes of a fault that may be no more than something not seen. */
 #include "unit.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "base/err.h"
 #include "check-run.h"
 #include "check/shared/check.h"
 #include "model/nicmap/nicmap.h"
 
-static void errnos_that_say_there_is_none_are_answers(void **state)
+TEST(errnos_that_say_there_is_none_are_answers)
 {
 	static const int absent[] = { 0, ENOENT, ENODEV, EINVAL, EOPNOTSUPP };
 	static const int unread[] = { EACCES, EPERM, EIO, EMFILE, ENFILE, ENOMEM, ENOBUFS, ETIMEDOUT };
@@ -30,7 +27,7 @@ static void add(struct rd_errlist *list, const char *object, int code)
 	rd_errlist_add(list, &err);
 }
 
-static void a_path_belongs_to_one_part(void **state)
+TEST(a_path_belongs_to_one_part)
 {
 	static const struct {
 		const char *object;
@@ -58,7 +55,7 @@ static void a_path_belongs_to_one_part(void **state)
 }
 
 /* A NIC without a driver is a fault, unless the link that names its driver could not be read. */
-static void a_fault_that_may_be_unseen_is_undecided(void **state)
+TEST(a_fault_that_may_be_unseen_is_undecided)
 {
 	_cleanup_(rd_errlist_deinit) struct rd_errlist unread = { 0 };
 	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
@@ -78,15 +75,4 @@ static void a_fault_that_may_be_unseen_is_undecided(void **state)
 	for (size_t i = 0; i < findings.n; i++)
 		if (strcmp(findings.v[i].id, "nic-driver") == 0 || strcmp(findings.v[i].id, "counters-moved") == 0)
 			assert_int_equal(findings.v[i].undecided, strcmp(findings.v[i].id, "nic-driver") == 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(errnos_that_say_there_is_none_are_answers),
-		TEST(a_path_belongs_to_one_part),
-		TEST(a_fault_that_may_be_unseen_is_undecided),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

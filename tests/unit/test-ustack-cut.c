@@ -3,8 +3,6 @@
 #include "unit.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -24,7 +22,7 @@ static uint64_t *find_word(struct rd_rec_user *user, uint64_t word)
 	return NULL;
 }
 
-static void a_return_address_follows_a_call(void **state)
+TEST(a_return_address_follows_a_call)
 {
 	static int data = 1;
 	struct {
@@ -61,7 +59,7 @@ static void a_return_address_follows_a_call(void **state)
 	traced_end(pid);
 }
 
-static void a_copy_that_is_too_short_says_why(void **state)
+TEST(a_copy_that_is_too_short_says_why)
 {
 	static const char *const why[] = { "not in memory", "64 KiB", "no room", "lockdown" };
 	struct rd_ustack *us = traced_ustack();
@@ -90,7 +88,7 @@ static void a_copy_that_is_too_short_says_why(void **state)
 	traced_end(pid);
 }
 
-static void more_frames_than_are_shown_are_mentioned(void **state)
+TEST(more_frames_than_are_shown_are_mentioned)
 {
 	struct rd_ustack *us = traced_ustack();
 	pid_t pid = traced_start(200);
@@ -121,7 +119,7 @@ static pid_t start_mapper(uint64_t at, int go, int done)
 		pause();
 }
 
-static void generated_code_ends_the_stack(void **state)
+TEST(generated_code_ends_the_stack)
 {
 	void *at = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct rd_ustack *us = traced_ustack();
@@ -171,7 +169,7 @@ static pid_t start_short_lived(unsigned after_us, int ready, int go)
 }
 
 /* The kernel then lists a part of its mappings, as if these were all. Libraries come last. */
-static void a_process_that_ends_while_it_is_read_keeps_what_was_known(void **state)
+TEST(a_process_that_ends_while_it_is_read_keeps_what_was_known)
 {
 	struct rd_ustack *us = traced_ustack();
 	int ready[2], go[2];
@@ -216,7 +214,7 @@ static struct rd_maps parse_maps(const char *text, bool whole)
 	return maps;
 }
 
-static void maps_are_foreign(void **state)
+TEST(maps_are_foreign)
 {
 	_cleanup_(rd_maps_deinit) struct rd_maps maps =
 		parse_maps("1000-2000 r-xp 00000000 fe:01 7 /a\\012b\\040 c (deleted)\n"
@@ -245,7 +243,7 @@ static void maps_are_foreign(void **state)
 
 #define A_LINE "1000-2000 r-xp 00000000 fe:01 7 /a\n"
 
-static void maps_that_are_not_understood_are_not_complete(void **state)
+TEST(maps_that_are_not_understood_are_not_complete)
 {
 	static const char *const texts[] = {
 		A_LINE "\n" A_LINE,
@@ -271,19 +269,4 @@ static void maps_that_are_not_understood_are_not_complete(void **state)
 	maps = parse_maps(A_LINE, true);
 	assert_true(maps.complete);
 	rd_maps_deinit(&maps);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_return_address_follows_a_call),
-		TEST(a_copy_that_is_too_short_says_why),
-		TEST(more_frames_than_are_shown_are_mentioned),
-		TEST(generated_code_ends_the_stack),
-		TEST(a_process_that_ends_while_it_is_read_keeps_what_was_known),
-		TEST(maps_are_foreign),
-		TEST(maps_that_are_not_understood_are_not_complete),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,12 +6,9 @@
 #include "unit.h"
 
 #include <elfutils/libdwfl.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -367,7 +364,7 @@ static char *ask(pid_t pid, enum fault fault, int r)
 	return ev.ustack[0].function ? strdup(ev.ustack[0].function) : NULL;
 }
 
-static void whoever_parses_can_do_nothing(void **state)
+TEST_WITH(whoever_parses_can_do_nothing, begin, end)
 {
 	_cleanup_free_ char *said = NULL;
 	static const char *const tried[] = { "shadow",	"read", "write",  "exec", "fork",
@@ -397,7 +394,7 @@ static void whoever_parses_can_do_nothing(void **state)
 	munmap(shared, 4096);
 }
 
-static void one_that_dies_costs_its_own_names_only(void **state)
+TEST_WITH(one_that_dies_costs_its_own_names_only, begin, end)
 {
 	_cleanup_free_ char *good = NULL;
 
@@ -407,7 +404,7 @@ static void one_that_dies_costs_its_own_names_only(void **state)
 	assert_string_equal(good, "good");
 }
 
-static void what_hangs_is_given_up_and_three_times_only(void **state)
+TEST_WITH(what_hangs_is_given_up_and_three_times_only, begin, end)
 {
 	_cleanup_free_ char *good = ask(pids[3], GOOD, 0);
 
@@ -418,7 +415,7 @@ static void what_hangs_is_given_up_and_three_times_only(void **state)
 	assert_null(ask(pids[3], GOOD, 0));
 }
 
-static void answers_are_foreign(void **state)
+TEST_WITH(answers_are_foreign, begin, end)
 {
 	_cleanup_free_ char *name = ask(pids[0], LONG, 0), *refused = ask(pids[0], ASK_DEBUG, 0);
 
@@ -430,7 +427,7 @@ static void answers_are_foreign(void **state)
 	assert_null(ask(pids[3], UNKNOWN_END, -EPROTO));
 }
 
-static void whoever_parses_cannot_take_away_the_first_frame(void **state)
+TEST_WITH(whoever_parses_cannot_take_away_the_first_frame, begin, end)
 {
 	assert_null(ask(pids[0], END_NOW, -EPROTO));
 }
@@ -451,7 +448,7 @@ static _Noreturn void map_again_and_again(int in, int out)
 }
 
 /* Each time another process has to read the files, which is work that a traced process can make. */
-static void maps_that_change_are_followed_so_many_times(void **state)
+TEST_WITH(maps_that_change_are_followed_so_many_times, begin, end)
 {
 	int in[2], out[2];
 	unsigned known = 0;
@@ -475,18 +472,4 @@ static void maps_that_change_are_followed_so_many_times(void **state)
 	}
 	close(in[1]);
 	assert_true(known >= 64 && known < 70);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(whoever_parses_can_do_nothing, begin, end),
-		cmocka_unit_test_setup_teardown(one_that_dies_costs_its_own_names_only, begin, end),
-		cmocka_unit_test_setup_teardown(what_hangs_is_given_up_and_three_times_only, begin, end),
-		cmocka_unit_test_setup_teardown(answers_are_foreign, begin, end),
-		cmocka_unit_test_setup_teardown(whoever_parses_cannot_take_away_the_first_frame, begin, end),
-		cmocka_unit_test_setup_teardown(maps_that_change_are_followed_so_many_times, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -28,7 +26,7 @@ static uint64_t inside(void *function)
 	return (uint64_t)(uintptr_t)function + 5;
 }
 
-static void a_stack_leads_to_main_and_beyond(void **state)
+TEST(a_stack_leads_to_main_and_beyond)
 {
 	struct rd_ustack *us = traced_ustack();
 	pid_t pid = traced_start(3);
@@ -55,7 +53,7 @@ static void a_stack_leads_to_main_and_beyond(void **state)
 }
 
 /* Whoever is asked again has read the files before. */
-static void what_was_learned_stays_when_the_process_has_ended(void **state)
+TEST(what_was_learned_stays_when_the_process_has_ended)
 {
 	struct rd_ustack *us = traced_ustack();
 	pid_t pid = traced_start(1);
@@ -70,7 +68,7 @@ static void what_was_learned_stays_when_the_process_has_ended(void **state)
 	rd_ustack_destroy(us);
 }
 
-static void of_a_process_that_is_not_there_is_one_address(void **state)
+TEST(of_a_process_that_is_not_there_is_one_address)
 {
 	struct rd_ustack *us = traced_ustack();
 	pid_t pid = traced_start(1);
@@ -171,7 +169,7 @@ static struct rd_event resolve_at(struct rd_ustack *us, pid_t pid, uint64_t addr
 	return ev;
 }
 
-static void a_file_that_was_mapped_later_and_deleted_is_found(void **state)
+TEST(a_file_that_was_mapped_later_and_deleted_is_found)
 {
 	struct mapper mapper = start_mapper(true, NULL);
 	struct rd_ustack *us = traced_ustack();
@@ -219,7 +217,7 @@ static bool enter_container(const char *path)
 	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 && mount("none", "/tmp", "tmpfs", 0, NULL) == 0;
 }
 
-static void a_container_has_files_of_its_own(void **state)
+TEST(a_container_has_files_of_its_own)
 {
 	struct mapper mapper = start_mapper(false, enter_container);
 	struct rd_ustack *us = traced_ustack();
@@ -244,7 +242,7 @@ static void a_container_has_files_of_its_own(void **state)
 }
 
 /* Opening a device, or a pipe, does something. */
-static void what_is_no_file_is_not_opened(void **state)
+TEST(what_is_no_file_is_not_opened)
 {
 	const struct rd_mapped null = { .name = (char[]){ "/dev/null" } };
 	_cleanup_(rd_maps_deinit) struct rd_maps maps;
@@ -260,7 +258,7 @@ static void what_is_no_file_is_not_opened(void **state)
 }
 
 /* Another file of the same path is another file. */
-static void a_path_of_a_container_is_not_ours(void **state)
+TEST(a_path_of_a_container_is_not_ours)
 {
 	struct rd_mapped other = { .name = (char[]){ "/proc/self/exe" }, .dev = 1, .ino = 1 };
 	int fd = rd_maps_open(0, &other, true);
@@ -268,19 +266,4 @@ static void a_path_of_a_container_is_not_ours(void **state)
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(rd_maps_open(0, &other, false), -1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_stack_leads_to_main_and_beyond),
-		TEST(what_was_learned_stays_when_the_process_has_ended),
-		TEST(of_a_process_that_is_not_there_is_one_address),
-		TEST(a_file_that_was_mapped_later_and_deleted_is_found),
-		TEST(a_container_has_files_of_its_own),
-		TEST(what_is_no_file_is_not_opened),
-		TEST(a_path_of_a_container_is_not_ours),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

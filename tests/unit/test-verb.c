@@ -7,7 +7,6 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_cm.h>
-#include <string.h>
 
 #include "bpf/record.h"
 
@@ -32,7 +31,7 @@ static uint64_t ioctl_key(uint32_t object, uint32_t method)
 	return RD_VERB(RD_VERB_IOCTL, object << 16 | method);
 }
 
-static void ioctl_methods_have_the_names_of_the_headers(void **state)
+TEST(ioctl_methods_have_the_names_of_the_headers)
 {
 	assert_verb(ioctl_key(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE), "CQ", "CQ_CREATE", "ibv_create_cq");
 	assert_verb(ioctl_key(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE), "QP", "QP_CREATE", "ibv_create_qp");
@@ -49,20 +48,20 @@ static void ioctl_methods_have_the_names_of_the_headers(void **state)
 		    "ibv_read_counters");
 }
 
-static void objects_newer_than_the_headers_here_have_names(void **state)
+TEST(objects_newer_than_the_headers_here_have_names)
 {
 	assert_verb(ioctl_key(17, 0), "DMAH", "DMAH_ALLOC", "ibv_alloc_dmah");
 	assert_verb(ioctl_key(19, 0), "COMP_CNTR", "COMP_CNTR_CREATE", "ibv_create_comp_cntr");
 	assert_verb(ioctl_key(UVERBS_OBJECT_MR, 5), "MR", "REG_MR", "ibv_reg_mr");
 }
 
-static void a_drivers_own_object_is_a_number_and_claims_no_verb(void **state)
+TEST(a_drivers_own_object_is_a_number_and_claims_no_verb)
 {
 	assert_verb(ioctl_key(0x1003, 0x1000), "0x1003", "0x1000", "");
 	assert_verb(ioctl_key(UVERBS_OBJECT_QP, 0x1001), "QP", "0x1001", "");
 }
 
-static void a_command_inside_invoke_write_is_about_its_own_object(void **state)
+TEST(a_command_inside_invoke_write_is_about_its_own_object)
 {
 	assert_verb(RD_VERB(RD_VERB_INVOKE_WRITE, IB_USER_VERBS_CMD_REG_MR), "MR", "INVOKE_WRITE:REG_MR", "ibv_reg_mr");
 	assert_verb(RD_VERB(RD_VERB_INVOKE_WRITE, IB_USER_VERBS_CMD_MODIFY_QP), "QP", "INVOKE_WRITE:MODIFY_QP",
@@ -75,7 +74,7 @@ static void a_command_inside_invoke_write_is_about_its_own_object(void **state)
 	assert_verb(RD_VERB(RD_VERB_INVOKE_WRITE, 77), "DEVICE", "INVOKE_WRITE:0x4d", "");
 }
 
-static void a_write_is_named_by_its_handler(void **state)
+TEST(a_write_is_named_by_its_handler)
 {
 	struct rd_fn fns[] = { { .name = "ib_uverbs_reg_mr" },
 			       { .name = "ib_uverbs_ex_create_rwq_ind_table" },
@@ -94,7 +93,7 @@ static void a_write_is_named_by_its_handler(void **state)
 	assert_verb(RD_VERB(RD_VERB_WRITE, 0), "DEVICE", "WRITE", "");
 }
 
-static void rdma_cm_commands_have_the_librarys_names(void **state)
+TEST(rdma_cm_commands_have_the_librarys_names)
 {
 	assert_verb(RD_VERB(RD_VERB_UCMA, RDMA_USER_CM_CMD_BIND_IP), "RDMA_CM", "BIND_IP", "rdma_bind_addr");
 	assert_verb(RD_VERB(RD_VERB_UCMA, RDMA_USER_CM_CMD_BIND), "RDMA_CM", "BIND", "rdma_bind_addr");
@@ -105,7 +104,7 @@ static void rdma_cm_commands_have_the_librarys_names(void **state)
 	assert_verb(RD_VERB(RD_VERB_UCMA, 999), "RDMA_CM", "0x3e7", "");
 }
 
-static void file_operations_and_unreadable_headers(void **state)
+TEST(file_operations_and_unreadable_headers)
 {
 	assert_verb(RD_VERB(RD_VERB_FOP, RD_ENTRY_UVERBS_OPEN), "DEVICE", "OPEN", "ibv_open_device");
 	assert_verb(RD_VERB(RD_VERB_FOP, RD_ENTRY_UVERBS_MMAP), "DEVICE", "MMAP", "");
@@ -113,7 +112,7 @@ static void file_operations_and_unreadable_headers(void **state)
 	assert_verb(UINT64_MAX, "", "", "");
 }
 
-static void what_is_not_known_is_null_in_the_event(void **state)
+TEST(what_is_not_known_is_null_in_the_event)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { .verb_key = ioctl_key(UVERBS_OBJECT_QP, 0) };
 
@@ -124,20 +123,4 @@ static void what_is_not_known_is_null_in_the_event(void **state)
 	assert_null(ev.object);
 	assert_null(ev.method);
 	assert_null(ev.verb);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(ioctl_methods_have_the_names_of_the_headers),
-		TEST(objects_newer_than_the_headers_here_have_names),
-		TEST(a_drivers_own_object_is_a_number_and_claims_no_verb),
-		TEST(a_command_inside_invoke_write_is_about_its_own_object),
-		TEST(a_write_is_named_by_its_handler),
-		TEST(rdma_cm_commands_have_the_librarys_names),
-		TEST(file_operations_and_unreadable_headers),
-		TEST(what_is_not_known_is_null_in_the_event),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,6 @@
 #include <infiniband/verbs.h>
 #include <linux/landlock.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -132,7 +130,7 @@ static int ask(struct rd_source *src, const char *device)
 }
 
 /* It is waited for once, and not for each device. */
-static void without_a_deadline_it_is_given_up_at_the_first_that_hangs(void **state)
+TEST(without_a_deadline_it_is_given_up_at_the_first_that_hangs)
 {
 	_cleanup_(rd_source_closep) struct rd_source *live = NULL, *again = NULL;
 	int before;
@@ -177,7 +175,7 @@ static void check_attack(struct rd_source *src)
 	assert_int_equal(strtoul(mask + 12, NULL, 10), READ_SYSFS | READ_LIBRARY | (has_landlock() ? 0 : READ_OTHER));
 }
 
-static void a_library_of_a_device_can_open_what_it_needs(void **state)
+TEST(a_library_of_a_device_can_open_what_it_needs)
 {
 	_cleanup_(rd_source_closep) struct rd_source *live = NULL;
 	int fd = open("/etc/passwd", O_RDONLY);
@@ -195,7 +193,7 @@ static void ask_all(struct rd_source *src, void *arg)
 		ask(src, names[i]);
 }
 
-static void under_a_deadline_the_other_devices_answer(void **state)
+TEST(under_a_deadline_the_other_devices_answer)
 {
 	_cleanup_(rd_source_closep) struct rd_source *live = NULL, *guard = NULL;
 
@@ -211,15 +209,4 @@ static void under_a_deadline_the_other_devices_answer(void **state)
 	assert_int_equal(ask(guard, "work6"), -ETIMEDOUT);
 	assert_int_equal(rd_stalls_count(rd_source_guard_stalls(guard), RD_STALL_BLOCKED), 2);
 	check_attack(guard);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(without_a_deadline_it_is_given_up_at_the_first_that_hangs),
-		TEST(a_library_of_a_device_can_open_what_it_needs),
-		TEST(under_a_deadline_the_other_devices_answer),
-	};
-
-	return cmocka_run_group_tests_name("verbs", tests, NULL, NULL);
 }

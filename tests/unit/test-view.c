@@ -2,8 +2,6 @@
 #include "unit.h"
 
 #include <locale.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "render/render.h"
 #include "view/grid.h"
@@ -56,7 +54,7 @@ static void assert_lines(const struct rd_pane *pane, const char *expected)
 
 static const struct item abc[] = { { "a", "x", 9, 0.5 }, { "b", "y", 100, 0.01 }, { "c", "x", 20, 1 } };
 
-static void rows_sort_by_number_both_ways_and_back(void **state)
+TEST(rows_sort_by_number_both_ways_and_back)
 {
 	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
@@ -76,7 +74,7 @@ static void rows_sort_by_number_both_ways_and_back(void **state)
 	assert_lines(&pane, "a b c ");
 }
 
-static void groups_have_headings_and_the_cursor_steps_over_them(void **state)
+TEST(groups_have_headings_and_the_cursor_steps_over_them)
 {
 	struct rd_grid_style style = plain;
 	_cleanup_(rd_pane_deinit) struct rd_pane pane;
@@ -95,7 +93,7 @@ static void groups_have_headings_and_the_cursor_steps_over_them(void **state)
 	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "b");
 }
 
-static void a_filter_leaves_what_matches_and_the_cursor_stays_on_its_row(void **state)
+TEST(a_filter_leaves_what_matches_and_the_cursor_stays_on_its_row)
 {
 	const struct item more[] = { { "0", "x", 1, 0 }, { "a", "x", 9, 0 }, { "b", "y", 100, 0 }, { "c", "x", 20, 0 } };
 	_cleanup_(rd_pane_deinit) struct rd_pane pane;
@@ -125,7 +123,7 @@ static const struct rd_grid_row *named(const struct rd_pane *pane, const char *n
 	return NULL;
 }
 
-static void what_changed_came_and_went_stands_out_for_some_looks(void **state)
+TEST(what_changed_came_and_went_stands_out_for_some_looks)
 {
 	const struct item next[] = { { "a", "x", 10, 0.6 }, { "c", "x", 20, 1 }, { "d", "x", 1, 0 } };
 	static const int restless[] = { USED, -1 };
@@ -165,7 +163,7 @@ static struct rd_section *worst_first(void)
 	return section;
 }
 
-static void groups_have_the_order_of_their_worst_rows(void **state)
+TEST(groups_have_the_order_of_their_worst_rows)
 {
 	struct rd_grid_style style = plain;
 	_cleanup_(rd_pane_deinit) struct rd_pane pane;
@@ -190,7 +188,7 @@ static void next_problem(struct rd_pane *pane, const char *expected)
 	assert_true(pane->cursor >= pane->top && pane->cursor < pane->top + 3);
 }
 
-static void the_next_problem_is_found_around_the_end_and_below_headings(void **state)
+TEST(the_next_problem_is_found_around_the_end_and_below_headings)
 {
 	struct rd_grid_style style = plain;
 	_cleanup_(rd_pane_deinit) struct rd_pane pane;
@@ -213,7 +211,7 @@ static void the_next_problem_is_found_around_the_end_and_below_headings(void **s
 	assert_false(rd_pane_next_problem(&pane, 3));
 }
 
-static void removed_rows_are_neither_counted_nor_problems(void **state)
+TEST(removed_rows_are_neither_counted_nor_problems)
 {
 	const struct item healthy[] = { { "a", "x", 1, 0 } };
 	_cleanup_(rd_pane_deinit) struct rd_pane pane;
@@ -228,7 +226,7 @@ static void removed_rows_are_neither_counted_nor_problems(void **state)
 	assert_false(rd_pane_next_problem(&pane, 3));
 }
 
-static void columns_are_shown_in_the_order_given(void **state)
+TEST(columns_are_shown_in_the_order_given)
 {
 	static const int order[] = { COUNT, PEER, NAME, -1 };
 	struct rd_grid_style style = plain;
@@ -246,7 +244,7 @@ static void columns_are_shown_in_the_order_given(void **state)
 	assert_string_equal(pane.grid.rows[0].key, "a\n");
 }
 
-static void the_screen_follows_the_cursor_through_many_rows(void **state)
+TEST(the_screen_follows_the_cursor_through_many_rows)
 {
 	static char names[10000][8];
 	static struct item many[10000];
@@ -270,7 +268,7 @@ static void the_screen_follows_the_cursor_through_many_rows(void **state)
 	assert_int_equal(pane.top, 0);
 }
 
-static void bars_and_sparklines_have_their_width(void **state)
+TEST(bars_and_sparklines_have_their_width)
 {
 	static const struct rd_column share[] = { { .key = "share", .type = RD_T_SHARE } };
 	struct rd_section *spark = rd_section_create("spark", share, 1);
@@ -301,19 +299,6 @@ static void bars_and_sparklines_have_their_width(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(rows_sort_by_number_both_ways_and_back),
-		TEST(groups_have_headings_and_the_cursor_steps_over_them),
-		TEST(a_filter_leaves_what_matches_and_the_cursor_stays_on_its_row),
-		TEST(what_changed_came_and_went_stands_out_for_some_looks),
-		TEST(groups_have_the_order_of_their_worst_rows),
-		TEST(the_next_problem_is_found_around_the_end_and_below_headings),
-		TEST(removed_rows_are_neither_counted_nor_problems),
-		TEST(columns_are_shown_in_the_order_given),
-		TEST(the_screen_follows_the_cursor_through_many_rows),
-		TEST(bars_and_sparklines_have_their_width),
-	};
-
 	setlocale(LC_CTYPE, "C.UTF-8");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run(NULL, NULL);
 }

@@ -6,7 +6,6 @@
 #include "collect/fabric/fabric.h"
 #include "source/shared/libibmad.h"
 
-#include <errno.h>
 #include <limits.h>
 
 #define CA 1
@@ -74,9 +73,10 @@ static struct rd_walk_node *node_of(struct net *net, uint64_t lid)
 	return NULL;
 }
 
-static void what_is_there_is_found(void **state)
+#define NET_TEST(name) TEST_OF(name, struct net, net, setup, teardown)
+
+NET_TEST(what_is_there_is_found)
 {
-	struct net *net = *state;
 	struct rd_walk_node *leaf;
 
 	net->fake.seed = 5;
@@ -108,9 +108,8 @@ static void what_is_there_is_found(void **state)
 	assert_int_equal(leaf->route.hops, 3);
 }
 
-static void each_cable_is_gone_over_once(void **state)
+NET_TEST(each_cable_is_gone_over_once)
 {
-	struct net *net = *state;
 	unsigned hosts = 12, leaves = 6, spines = 2, cables = hosts + leaves * spines;
 
 	build(net, leaves);
@@ -122,9 +121,8 @@ static void each_cable_is_gone_over_once(void **state)
 }
 
 /* Of a wide tree; the first switch is the only way out. */
-static void switches_are_not_flooded(void **state)
+NET_TEST(switches_are_not_flooded)
 {
-	struct net *net = *state;
 	unsigned most = 0;
 
 	net->limits = (struct rd_sweep_limits){ .window = 64, .per_lid = 8, .timeout_ms = 100, .per_switch = 2 };
@@ -146,9 +144,8 @@ static void switches_are_not_flooded(void **state)
 }
 
 /* The questions are the same whoever answers first: a recording has the answers to them. */
-static void routes_do_not_depend_on_who_is_fast(void **state)
+NET_TEST(routes_do_not_depend_on_who_is_fast)
 {
-	struct net *net = *state;
 	_cleanup_(rd_walk_deinit) struct rd_walk before;
 
 	build(net, 6);
@@ -167,10 +164,8 @@ static void routes_do_not_depend_on_who_is_fast(void **state)
 }
 
 /* Less is on its way then, down to eight; those who are only silent, or slow, are no reason. */
-static void losses_halve_the_window(void **state)
+NET_TEST(losses_halve_the_window)
 {
-	struct net *net = *state;
-
 	net->limits =
 		(struct rd_sweep_limits){ .window = 64, .per_lid = 2, .timeout_ms = 50, .retries = 3, .per_switch = 2 };
 	build(net, 8);
@@ -189,10 +184,8 @@ static void losses_halve_the_window(void **state)
 	assert_int_equal(net->walk.stats.window, 8);
 }
 
-static void who_is_silent_is_left_out(void **state)
+NET_TEST(who_is_silent_is_left_out)
 {
-	struct net *net = *state;
-
 	build(net, 3);
 	net->fake.agents[4].silent = UINT_MAX;
 	net->fake.agents[23].silent = UINT_MAX;
@@ -207,9 +200,8 @@ static void who_is_silent_is_left_out(void **state)
 	assert_true(net->walk.duration_ns < 3 * 700000000ULL);
 }
 
-static void a_host_between_two_switches_is_one_node(void **state)
+NET_TEST(a_host_between_two_switches_is_one_node)
 {
-	struct net *net = *state;
 	unsigned host = fake_node_add(&net->fake, CA, 2, 1), a = fake_node_add(&net->fake, SWITCH, 3, 2);
 	unsigned b = fake_node_add(&net->fake, SWITCH, 3, 3), both = fake_node_add(&net->fake, CA, 2, 4);
 
@@ -227,9 +219,8 @@ static void a_host_between_two_switches_is_one_node(void **state)
 }
 
 /* Hosts 3 and 6 at different leaves, and the leaves 22 and 23, have one GUID each: none is left out. */
-static void two_devices_of_one_guid_are_two_nodes(void **state)
+NET_TEST(two_devices_of_one_guid_are_two_nodes)
 {
-	struct net *net = *state;
 	unsigned twins = 0;
 
 	build(net, 4);
@@ -266,9 +257,8 @@ static void two_devices_of_one_guid_are_two_nodes(void **state)
 }
 
 /* Healthy ones: a host with two ports, parallel cables, a cable from a switch to itself, a loopback plug. */
-static void what_is_one_device_is_one_node(void **state)
+NET_TEST(what_is_one_device_is_one_node)
 {
-	struct net *net = *state;
 	unsigned host = fake_node_add(&net->fake, CA, 1, 1), a = fake_node_add(&net->fake, SWITCH, 9, 2);
 	unsigned b = fake_node_add(&net->fake, SWITCH, 9, 3), both = fake_node_add(&net->fake, CA, 2, 4);
 
@@ -298,9 +288,8 @@ static void move_away(struct rd_mad *mad)
 	fake_cable(moving, 3, 1, 2, 2);
 }
 
-static void a_cable_that_is_moved_meanwhile_is_no_second_device(void **state)
+NET_TEST(a_cable_that_is_moved_meanwhile_is_no_second_device)
 {
-	struct net *net = *state;
 	unsigned host = fake_node_add(&net->fake, CA, 1, 1), a = fake_node_add(&net->fake, SWITCH, 3, 2);
 	unsigned b = fake_node_add(&net->fake, SWITCH, 3, 3), moved = fake_node_add(&net->fake, CA, 1, 4);
 
@@ -318,29 +307,24 @@ static void a_cable_that_is_moved_meanwhile_is_no_second_device(void **state)
 	assert_null(node_of(net, 2)->ports[2].peer);
 }
 
-static void our_own_silence_is_an_error(void **state)
+NET_TEST(our_own_silence_is_an_error)
 {
-	struct net *net = *state;
-
 	build(net, 1);
 	net->fake.agents[1].silent = UINT_MAX;
 	assert_int_equal(walk(net), -ETIMEDOUT);
 	assert_non_null(strstr(net->err.message, "local port"));
 }
 
-static void a_port_that_fails_is_an_error(void **state)
+NET_TEST(a_port_that_fails_is_an_error)
 {
-	struct net *net = *state;
-
 	build(net, 3);
 	net->fake.fail_after = 20;
 	assert_int_equal(walk(net), -ENODEV);
 }
 
 /* Of makers that have FDR10 only, where it can be only. */
-static void what_looks_like_qdr_is_asked_whether_it_is_fdr10(void **state)
+NET_TEST(what_looks_like_qdr_is_asked_whether_it_is_fdr10)
 {
-	struct net *net = *state;
 	uint8_t *extended;
 
 	build(net, 2);
@@ -370,10 +354,8 @@ static void nothing_known(struct rd_mad *mad)
 		mad_set_field(mad->data, 64, IB_NODE_TYPE_F, 77);
 }
 
-static void who_lies_is_survived(void **state)
+NET_TEST(who_lies_is_survived)
 {
-	struct net *net = *state;
-
 	build(net, 3);
 	net->fake.agents[31].change = net->fake.agents[32].change = everybody;
 	assert_int_equal(walk(net), 0);
@@ -383,26 +365,4 @@ static void who_lies_is_survived(void **state)
 	net->fake.agents[32].change = nothing_known;
 	assert_int_equal(walk(net), 0);
 	assert_null(node_of(net, 22));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_there_is_found, setup, teardown),
-		cmocka_unit_test_setup_teardown(each_cable_is_gone_over_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(switches_are_not_flooded, setup, teardown),
-		cmocka_unit_test_setup_teardown(routes_do_not_depend_on_who_is_fast, setup, teardown),
-		cmocka_unit_test_setup_teardown(losses_halve_the_window, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_is_silent_is_left_out, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_host_between_two_switches_is_one_node, setup, teardown),
-		cmocka_unit_test_setup_teardown(two_devices_of_one_guid_are_two_nodes, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_one_device_is_one_node, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_cable_that_is_moved_meanwhile_is_no_second_device, setup, teardown),
-		cmocka_unit_test_setup_teardown(our_own_silence_is_an_error, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_port_that_fails_is_an_error, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_looks_like_qdr_is_asked_whether_it_is_fdr10, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_lies_is_survived, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include <locale.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "view/grid.h"
@@ -21,7 +20,7 @@ static const char text[] =
 	"each time, queue pairs fail with completion status 12; "
 	"/sys/class/infiniband/mlx5_0/ports/1/counters/link_downed-and-a-word-that-is-longer-than-a-line, ü";
 
-static void words_are_kept_and_lines_fit(void **state)
+TEST(words_are_kept_and_lines_fit)
 {
 	setlocale(LC_CTYPE, "C.UTF-8");
 	for (int width = 30; width < 200; width += 7) {
@@ -54,21 +53,11 @@ static void words_are_kept_and_lines_fit(void **state)
 	}
 }
 
-static void other_tables_stay_as_they_are(void **state)
+TEST(other_tables_stay_as_they_are)
 {
 	struct rd_section *section = rd_section_create("page", numbers, 2);
 
 	rd_row_str(rd_section_add(section), 0, text);
 	assert_ptr_equal(rd_wrap_values(section, 30), section);
 	rd_section_destroy(section);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_are_kept_and_lines_fit),
-		cmocka_unit_test(other_tables_stay_as_they_are),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
