@@ -145,4 +145,7 @@ host() { # NAME
 	[ "$(severity 'bnxt_en 0000:c1:00.0 (unnamed net_device) (uninitialized): Failed to init ring')" = warning ]
 	run "$RD" explain -- 'mlx5_core 0000:5e:00.0 eth1: Error cqe on cqn 0x41d, ci 0x1f, qn 0x1234, opcode 0xd, syndrome 0x4, vendor syndrome 0x51'
 	[[ $output == *MLX5_CQE_SYNDROME_LOCAL_PROT_ERR* && $output != *"not public"* ]]
+	# What looks like an errno but can be none is not one that is not public.
+	run -0 "$RD" explain -- '[79199.669653] mlx5_0:mr_umem_get:709:(pid 15855): umem get failed (-131668346275144)'
+	[[ $output == *"could not be pinned"* && $output != *"not public"* ]]
 }

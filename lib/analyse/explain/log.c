@@ -545,7 +545,8 @@ static void look_up(const struct rd_log_forms *forms, const struct value *value,
 								  rd_log_code_named(forms, table, text);
 	if (code)
 		add_code(line, code);
-	else if (value->field < RD_LOG_FIELDS && value->number.known == RD_OK && rd_log_has_table(forms, table))
+	else if (value->field < RD_LOG_FIELDS && line->values[value->field] && value->number.known == RD_OK &&
+		 rd_log_has_table(forms, table))
 		line->not_public |= UINT64_C(1) << value->field;
 }
 
