@@ -98,10 +98,11 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 	bpf_program__set_autoload(skel->progs.whoami, true);
 	fill_config(attach, (struct rd_trace_config *)&skel->rodata->cfg);
 	bpf_program__set_autoload(skel->progs.module_loaded, !share);
-	if (attach->opts->service && !share && kprobes && attach->read_kernel) {
-		p->unload_asked = skel->progs.unload_asked;
+	/* Not that of an earlier try. */
+	p->unload_asked = attach->opts->service && !share && kprobes && attach->read_kernel ? skel->progs.unload_asked :
+											      NULL;
+	if (p->unload_asked)
 		bpf_program__set_autoload(p->unload_asked, true);
-	}
 	if (!share) {
 		bpf_map__set_max_entries(skel->maps.fns, (__u32)attach->set->n_fns + FNS_ADDED);
 		/* With stacks, some hundred events fit into it. */
