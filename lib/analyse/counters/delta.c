@@ -121,7 +121,7 @@ static ptrdiff_t find_counter(const struct rd_map *map, const struct rd_counter_
 size_t rd_counted_port(const struct rd_counter_set *set, const char *ibdev, unsigned port)
 {
 	for (size_t i = 0; i < set->n_ports; i++)
-		if (set->ports[i].port == port && strcmp(set->ports[i].ibdev, ibdev) == 0)
+		if (set->ports[i].port == port && same_text(set->ports[i].ibdev, ibdev))
 			return i;
 	return SIZE_MAX;
 }
