@@ -132,7 +132,7 @@ page_options() {
 		"topo-check --explain no-such-rule" "topo-check --explain port-state,gid-usable" "topo-check --only no-such-rule" \
 		"check -i 1 --openmetrics" "check mlx5_0" "counters --count 3" "counters --fabric --nonzero" "counters --fabric mlx5_0" \
 		"counters --live --interval 1" "qp-state --duration 5" "capture -c 2 a.tar" "capture --redact --fabric" \
-		"diff a.tar" "explain --log a b" "trace-errno" "nic-map --openmetrics" "qp-state --json --openmetrics"; do
+		"diff a.tar" "explain --log a b" "trace-errno --live" "nic-map --openmetrics" "qp-state --json --openmetrics"; do
 		# shellcheck disable=SC2086 # words
 		run -3 --separate-stderr "$RD" --from /no/such/bundle $args
 		[ -z "$output" ]

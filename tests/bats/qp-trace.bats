@@ -95,7 +95,7 @@ looks() {
 		[[ "$output" == *"try: "* ]]
 	done
 	run -3 "$R" --from "$HUNG" qp-state --trace
-	[[ "$output" == *"records events of this host"* ]]
+	[[ "$output" == *"has no recorded events of queue pairs"* ]]
 }
 
 @test "--live wants a terminal, and no JSON" {

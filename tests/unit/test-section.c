@@ -27,9 +27,9 @@ static void make(const void *arg, size_t i, struct rd_row *row)
 	struct rd_section *tags;
 
 	rd_row_uint(row, COUNT, i * 1000);
+	rd_row_borrow(row, NAME, i == 2 ? NULL : facts->names[i]);
 	if (i == 2)
 		return;
-	rd_row_borrow(row, NAME, facts->names[i]);
 	tags = rd_section_create("tags", tag_columns, 1);
 	rd_row_str(rd_section_add(tags), 0, facts->names[i]);
 	rd_row_sub(row, TAGS, tags);

@@ -164,7 +164,7 @@ void rd_row_borrow(struct rd_row *row, size_t column, const char *value)
 {
 	struct rd_cell cell = RD_STR(value);
 
-	cell.borrowed = true;
+	cell.borrowed = value;
 	rd_row_set(row, column, cell);
 }
 
