@@ -90,7 +90,7 @@ size_t rd_lower_bound(const void *key, const void *v, size_t n, size_t elem_size
 /* qsort of an array that may be empty, and then NULL. */
 static inline void rd_sort(void *v, size_t n, size_t elem_size, int (*compare)(const void *a, const void *b))
 {
-	if (n)
+	if (v)
 		qsort(v, n, elem_size, compare);
 }
 

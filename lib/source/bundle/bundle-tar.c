@@ -98,7 +98,8 @@ static int read_member(struct archive *archive, const char *name, size_t claimed
 	if (rd_libarchive.archive_read_data(archive, bytes.data + bytes.size, 1) != 0)
 		return damaged(archive, name, err);
 	bytes.data[bytes.size] = '\0';
-	*ret = (struct rd_bytes){ RD_TAKE(bytes.data), bytes.size };
+	ret->size = bytes.size;
+	ret->data = RD_TAKE(bytes.data);
 	return 0;
 }
 
@@ -244,7 +245,8 @@ static int read_raw(struct archive *archive, const struct packing *packing, size
 					  limit);
 	}
 	bytes.data[bytes.size] = '\0';
-	*ret = (struct rd_bytes){ RD_TAKE(bytes.data), bytes.size };
+	ret->size = bytes.size;
+	ret->data = RD_TAKE(bytes.data);
 	return 0;
 }
 

@@ -138,7 +138,8 @@ int rd_bundle_walk(int fd, struct rd_bytes *ret)
 	if (r < 0)
 		return r;
 	rd_buf_str(&out, "");
-	*ret = (struct rd_bytes){ (uint8_t *)RD_TAKE(out.data), out.len };
+	ret->size = out.len;
+	ret->data = (uint8_t *)RD_TAKE(out.data);
 	return 0;
 }
 

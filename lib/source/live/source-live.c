@@ -131,7 +131,8 @@ int rd_read_fd(int fd, size_t most, struct rd_bytes *ret)
 			return -EFBIG;
 	}
 	bytes.data[bytes.size] = '\0';
-	*ret = (struct rd_bytes){ RD_TAKE(bytes.data), bytes.size };
+	ret->size = bytes.size;
+	ret->data = RD_TAKE(bytes.data);
 	return 0;
 }
 
@@ -173,7 +174,8 @@ static int read_kmsg(int fd, struct rd_bytes *ret)
 		bytes.size += n;
 	}
 	bytes.data[bytes.size] = '\0';
-	*ret = (struct rd_bytes){ RD_TAKE(bytes.data), bytes.size };
+	ret->size = bytes.size;
+	ret->data = RD_TAKE(bytes.data);
 	return 0;
 }
 

@@ -464,8 +464,10 @@ static int exchange(struct message message, const char *path, const void *data, 
 	}
 	if (message.result < 0 && err && reply.size == sizeof(*err))
 		memcpy(err, reply.data, sizeof(*err));
-	if (ret && message.result >= 0)
-		*ret = (struct rd_bytes){ RD_TAKE(reply.data), reply.size };
+	if (ret && message.result >= 0) {
+		ret->size = reply.size;
+		ret->data = RD_TAKE(reply.data);
+	}
 	return message.result;
 }
 

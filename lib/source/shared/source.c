@@ -43,7 +43,8 @@ int rd_bytes_of_buf(struct rd_buf *buf, const char *object, struct rd_bytes *ret
 		rd_buf_deinit(buf);
 		return rd_err_set(err, ENOMEM, object, "no memory for the reply");
 	}
-	*ret = (struct rd_bytes){ (uint8_t *)RD_TAKE(buf->data), buf->len };
+	ret->size = buf->len;
+	ret->data = (uint8_t *)RD_TAKE(buf->data);
 	return 0;
 }
 
