@@ -161,7 +161,7 @@ static const struct rd_opt_rule rules[] = {
 	  "user-stack deepen",
 	  "it writes all failures as JSON lines" },
 	{ RD_EXCLUDES, "record", "stack user-stack summary live list status detach-all service from",
-	  "it records the events that are shown, without stacks" },
+	  "a recording has the events that are shown, without stacks" },
 	{ RD_EXCLUDES, "from",
 	  "user pid comm device errno function stack user-stack live service log duration events keep-privs cgroup "
 	  "deepen list backend buffer max-hooks max-cpu run-stats max-unread status detach-all",

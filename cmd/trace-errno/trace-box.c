@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "collect/rdma/rdma.h"
@@ -26,6 +27,8 @@ int trace_box_start(struct trace_box *box, const struct trace *t, struct rd_err 
 {
 	if (!t->opts->black_box)
 		return 0;
+	if (access(t->opts->black_box, W_OK | X_OK) < 0)
+		return rd_err_set(err, errno, t->opts->black_box, "cannot write black boxes");
 	box->wanted = t->opts->freeze_on ? t->opts->freeze_on | 1u << TRACE_FREEZE_ASKED : ~0u;
 	return rd_libarchive_load("black box", err);
 }

@@ -173,7 +173,7 @@ PLACE_TEST(what_a_profile_ignores_is_muted_with_what_follows)
 	rd_diagnose(&at->host, &at->profile, TODAY, &at->findings);
 	assert_int_equal(at->findings.n, 5);
 	assert_string_equal(at->findings.v[0].subject, "mlx5_1/1");
-	assert_string_equal(at->findings.v[1].id, "link-downed"); /* its line has ended, which is told */
+	assert_string_equal(at->findings.v[1].id, "link-downed"); /* the finding says that its line has ended */
 	assert_string_equal(at->findings.v[2].id, "ignore-ended");
 	assert_int_equal(at->findings.v[2].severity, RD_SEV_NOTE);
 	assert_string_equal(at->findings.v[3].muted, "until 2026-11-22: cable ordered");

@@ -227,7 +227,7 @@ ROLE_TEST(one_second_port_of_eight_is_down)
 	role_look(at);
 	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 16);
 	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_CRITICAL);
-	/* One of eight is up: whether the others should be, nobody knows. */
+	/* One of eight is up: whether the others should be is not known. */
 	for (size_t p = 1; p < 16; p += 2)
 		role_go_down(&at->host.ports[p]);
 	role_set_state(&at->host.ports[3], "ACTIVE", "LinkUp");
@@ -326,7 +326,7 @@ ROLE_TEST(a_storage_server)
 		snprintf(name, sizeof(name), "mlx5_%u", i);
 		role_far_nic(&at->host, name, 0x10 + 0x10 * (i / 2), i % 2, (int)i / 2, 100, CX6, "Ethernet");
 	}
-	role_go_down(&at->host.ports[3]); /* of two cards one is cabled twice: by plan or not, nobody knows */
+	role_go_down(&at->host.ports[3]); /* of two cards one is cabled twice: whether by plan is not known */
 	role_look(at);
 	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 3);
 	assert_true(role_worst(at) <= RD_SEV_UNKNOWN);

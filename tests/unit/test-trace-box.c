@@ -117,6 +117,9 @@ TEST_BOX_TEST(test_triggers)
 	assert_int_equal(b->box->due, 4 * SECOND);
 	/* All, without a list. */
 	b->opts.freeze_on = 0;
+	b->opts.black_box = "/no/such/directory";
+	assert_int_equal(trace_box_start(b->box, &b->t, &err), -ENOENT);
+	b->opts.black_box = b->dir;
 	assert_int_equal(trace_box_start(b->box, &b->t, &err), 0);
 	b->box->due = 0;
 	report_event(b, RD_QP_ASYNC, 3, SECOND);
