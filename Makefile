@@ -36,7 +36,7 @@ PKGS = libbpf libmnl
 PKGS_LATE = expat libarchive libdw libibmad libibumad libibverbs ncursesw readline smartcols
 
 # -g1: traces need function names and lines only. With -g, gcc spends most of the time on locations of variables.
-SANITIZE = -O1 -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
+SANITIZE = -Og -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
 ifeq ($(STATIC),1)
 B = build/static
 else ifeq ($(SAN),1)

@@ -4,7 +4,8 @@
 # for those that need no network, installation or virtual machine, "all" for all. Last line: "N passed, N failed, N skipped".
 # V=1 also names every test that passed. build/check/parts.md: how long each part took.
 #
-# Three jobs run at a time, because each waits much of the time; first those without virtual machines, which take most of a processor.
+# Three jobs run at a time, because each waits much of the time; first those that a machine beside them would slow down; then the
+# virtual machines, and beside them, one at a time, what only computes.
 # What takes part in turns has the next turn with the next commit (turn).
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -364,8 +365,8 @@ fi
 
 # The longest first.
 offline="san torture bats fuzz lint accept"
-all="packages build$(turn "" " fresh") kernels fabric san$(turn " torture" "") bats fuzz lint accept$(turn " package" "") vm"
-all+=$(turn "" "" " arm64" "" "" "" " arm64" "")
+all="packages build$(turn "" " fresh") kernels fabric san$(turn " torture" "") bats fuzz accept vm$(turn "" "" " arm64" "" "" "" " arm64" "")"
+all+="$(turn " package" "") lint"
 [ $# -gt 0 ] || set -- test
 [[ " $* " == *" all "* ]] && turns=1 || turns= # do parts leave out what has its turn later?
 # shellcheck disable=SC2046 # words
@@ -395,6 +396,7 @@ for name; do
 		alone=1
 		unset TMPDIR
 		"$name"
+		slots=$(($(jobs -rp | wc -l) + 1))
 		;;
 	*) fail "no such part: $name" ;;
 	esac
