@@ -197,7 +197,9 @@ static int nothing_known(struct rd_ctx *ctx, const struct rd_log *log, int argc,
 		rd_err_set(&err, ENOENT, argv[0], "not a line, code, counter, rule or event that is known");
 	else
 		rd_err_set(&err, ENODATA, NULL, "no known form in %zu line%s", log->lines, log->lines == 1 ? "" : "s");
-	rd_err_hint(&err, "give the whole line, as it was printed; a site adds forms in /etc/rdmadiag/explain.d");
+	rd_err_hint(
+		&err,
+		"give the whole line, as it was printed, or a file by --log FILE; a site adds forms in /etc/rdmadiag/explain.d");
 	return fail(ctx, &err);
 }
 
@@ -221,6 +223,12 @@ static int show(struct rd_ctx *ctx, const struct rd_log *log, size_t files, stru
 	return report.status;
 }
 
+/* "-" alone: the lines of standard input, as without operands. */
+static bool is_input(int argc, char **argv)
+{
+	return argc == 1 && rd_is_standard_input(argv[0]);
+}
+
 static int run_explain(struct rd_ctx *ctx, int argc, char **argv)
 {
 	const struct explain *explain = ctx->state;
@@ -231,6 +239,8 @@ static int run_explain(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_err err = { 0 };
 	int r;
 
+	if (is_input(argc, argv))
+		argc = 0;
 	read_forms(&forms, &errors);
 	if (argc > 0)
 		add_names(&forms, &errors);
@@ -248,7 +258,10 @@ static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
 	const struct explain *explain = ctx->state;
 	size_t inputs = ctx->globals.from && rd_is_standard_input(ctx->globals.from);
+	int terminal = isatty(STDIN_FILENO);
 
+	if (is_input(argc, argv) && !explain->n_files)
+		argc = terminal = 0;
 	if (argc > 0 && explain->n_files)
 		return rd_err_set(err, EINVAL, argv[0], "expects lines, or files by --log, not both");
 	for (size_t i = 0; i < explain->n_files; i++)
@@ -258,7 +271,7 @@ static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 		rd_err_set(err, EINVAL, "-", "standard input is either a bundle or a log");
 		return rd_err_hint(err, RD_PROGRAM " --from BUNDLE explain --log FILE");
 	}
-	if (argc == 0 && !explain->n_files && isatty(STDIN_FILENO)) {
+	if (argc == 0 && !explain->n_files && terminal) {
 		rd_err_set(err, EINVAL, "explain", "expects a line, --log FILE, or a log on standard input");
 		return rd_err_hint(err, "dmesg | " RD_PROGRAM " explain");
 	}

@@ -26,7 +26,7 @@ host() { # NAME
 @test "the same line from standard input, from a file, as words, and after --" {
 	printf '%s\n' "$LINE" >"$T/log"
 	expected=$("$RD" explain --json "$LINE" | jq -c '.lines[0] | [.id, .objects, .codes]')
-	for args in "--log $T/log" "--log -" "" "-- $LINE" "$LINE"; do
+	for args in "--log $T/log" "--log -" "" "-" "-- $LINE" "$LINE"; do
 		# shellcheck disable=SC2086 # words
 		[ "$("$RD" explain --json $args <"$T/log" | jq -c '.lines[0] | [.id, .objects, .codes]')" = "$expected" ]
 	done
