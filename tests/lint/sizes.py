@@ -82,15 +82,19 @@ elif '--crumbs' in sys.argv:
     for (folder, kind), found in sorted(crumbs.items()):
         print(*(f'{kind}: {what}' for what in found), sep='\n')
 else:
+    over = False
     for folder in folders:
         for kind in KINDS:
             limit = allowed.get((folder, kind))
             if limit is None:
-                bad.append(f'{folder}: {BUDGETS} has no line for it')
+                bad.append(f'{folder}: {BUDGETS} has no line for it: sizes.py --lower adds it')
                 break
             if used[folder, kind] > limit:
+                over = True
                 what = 'lines of code' if kind == 'code' else f'crumbs ({kind})'
                 bad.append(f'{folder}: {used[folder, kind]} {what}, {limit} are allowed')
                 bad += [f'  {crumb}' for crumb in crumbs[folder, kind]]
+    if over:
+        bad.append(f'make room there; or, where an issue allows it, raise the number in {BUDGETS} by hand, and the commit says which')
 print('\n'.join(bad), end='\n' if bad else '')
 sys.exit(bool(bad))
