@@ -273,7 +273,7 @@ static void add_explained(const struct rd_log *log, size_t at, bool verbose, str
 	if (about.len)
 		rd_buf_printf(out, " [%s]", about.data);
 	rd_buf_str(out, "\n");
-	if (!join->n)
+	if (!join->n && line->form->severity > RD_SEV_NOTE)
 		add_line(out, "cause", join->next ? "cannot tell; look at the next step" : "cannot tell");
 	if (join->next)
 		add_line(out, "next", join->next);
