@@ -401,7 +401,8 @@ int rd_node_get(struct rd_tree *tree, uint32_t at, const struct rd_query *query,
 						 -ENOENT;
 		break;
 	case RD_OP_LIST:
-		r = list_node(tree, at, whole, &ret->bytes);
+		/* Processes that were judged: their listing is what was recorded. */
+		r = list_node(tree, at, whole || strcmp(query->data, RD_SOURCE_JOB) == 0, &ret->bytes);
 		break;
 	case RD_OP_LINK:
 		r = target ? rd_bytes_copy(target, strlen(target), &ret->bytes) : was_there(node) ? -EINVAL : -ENOENT;
