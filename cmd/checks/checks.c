@@ -6,6 +6,7 @@
 
 #include "analyse/compare/compare.h"
 #include "analyse/env/envcheck.h"
+#include "analyse/job/job.h"
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/qp/qp.h"
 #include "analyse/shared/symmetry.h"
@@ -151,6 +152,27 @@ int checks_take_profile(struct checks *checks, const char *path, struct rd_err *
 	return r;
 }
 
+int checks_take_user(struct rd_source *source, const char *user, struct checks *checks, struct rd_err *err)
+{
+	struct rd_job_kernel kernel = { 0 };
+	struct rd_job_proc proc = { 0 };
+	struct rd_job_view view = { .proc = &proc };
+	const struct rd_job_input in = { &checks->host, &kernel, &checks->system, NULL };
+	int r = rd_collect_job_user(source, user, &checks->system, &proc, err);
+
+	rd_collect_job_kernel(source, &checks->res, &kernel);
+	rd_job_judge(&in, &view);
+	for (size_t i = 0; i < view.can.n; i++)
+		view.can.v[i].undecided = view.able.known != RD_OK;
+	checks->user = view.can;
+	view.can = (struct rd_findings){ 0 };
+	checks->in.user = &checks->user;
+	rd_job_view_deinit(&view);
+	rd_job_kernel_deinit(&kernel);
+	rd_job_proc_deinit(&proc);
+	return r;
+}
+
 static int exit_status(const struct checks *checks, enum rd_severity least, bool all_required)
 {
 	const struct rd_findings *findings = &checks->findings;
@@ -190,6 +212,7 @@ void checks_deinit(struct checks *checks)
 	rd_findings_deinit(&checks->differences);
 	rd_profile_deinit(&checks->profile);
 	rd_findings_deinit(&checks->job_env);
+	rd_findings_deinit(&checks->user);
 	rd_klog_deinit(&checks->klog);
 	rd_res_deinit(&checks->res);
 	rd_netstate_deinit(&checks->net);
@@ -198,12 +221,14 @@ void checks_deinit(struct checks *checks)
 	rd_errlist_deinit(&checks->unread);
 }
 
-int checks_record_with(struct rd_source *source, int pid, struct rd_err *err)
+int checks_record_with(struct rd_source *source, int pid, const char *user, struct rd_err *err)
 {
 	struct rd_errlist errors = { 0 };
 	struct checks checks = { 0 };
 	int r = read_all(source, pid, &checks, &errors, err);
 
+	if (!r && user)
+		checks_take_user(source, user, &checks, err);
 	rd_errlist_deinit(&errors);
 	checks_deinit(&checks);
 	return r;
@@ -211,5 +236,5 @@ int checks_record_with(struct rd_source *source, int pid, struct rd_err *err)
 
 int checks_record(struct rd_source *source, struct rd_err *err)
 {
-	return checks_record_with(source, 0, err);
+	return checks_record_with(source, 0, NULL, err);
 }

@@ -19,7 +19,7 @@ struct checks {
 	struct rd_netstate net;
 	struct rd_klog klog;
 	struct rd_res res;
-	struct rd_findings job_env;
+	struct rd_findings job_env, user;
 	struct rd_profile profile;
 	struct rd_findings differences;
 	struct rd_spreads spreads;
@@ -39,11 +39,14 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 int checks_select(struct checks *checks, const char *devices, struct rd_err *err);
 /* Reads the profile at `path` on this host, and compares the loaded facts with it. -errno with err filled. */
 int checks_take_profile(struct checks *checks, const char *path, struct rd_err *err);
+/* Judges what a job of this user would find (see rd_collect_job_user). -errno with err filled. */
+int checks_take_user(struct rd_source *source, const char *user, struct checks *checks, struct rd_err *err);
 void checks_deinit(struct checks *checks);
 
 /* Reads everything that checks_load reads; for recordings. */
 int checks_record(struct rd_source *source, struct rd_err *err);
-int checks_record_with(struct rd_source *source, int pid, struct rd_err *err);
+/* `user`: also what checks_take_user reads; NULL: nothing. */
+int checks_record_with(struct rd_source *source, int pid, const char *user, struct rd_err *err);
 
 /*
  * Runs the chosen rules, fills the report with the results to show, and sets its status: any failure 2; else any warning 1, unless

@@ -14,7 +14,7 @@
 #include "source/opener/child.h"
 
 struct check_opts {
-	const char *since, *profile;
+	const char *since, *profile, *user;
 	double deadline; /* seconds */
 	bool exclusive, observe;
 	int64_t begun_ms; /* files of others are read before the first look */
@@ -118,6 +118,8 @@ static int judge_host(struct rd_ctx *ctx, struct check_result *result, const str
 		r = checks_load(ctx, ctx->source, 0, &result->checks, err);
 	if (!r && opts->profile)
 		r = checks_take_profile(&result->checks, opts->profile, err);
+	if (!r && opts->user)
+		r = checks_take_user(ctx->source, opts->user, checks, err);
 	if (!r && opts->since) {
 		/* A file that does not respond makes the rule unknown; any other unreadable file is an error. */
 		r = counters_since(ctx, opts->since, &result->moved, err);
@@ -205,7 +207,7 @@ static void read_host(const struct rd_ctx *ctx, struct rd_source *source)
 	struct rd_err err = { 0 };
 
 	rd_read_textf(source, &host, NULL, "/proc/sys/kernel/hostname");
-	checks_record(source, &err);
+	checks_record_with(source, 0, opts->user, &err);
 	if (opts->since)
 		counters_read_ahead(source, NULL);
 }
@@ -302,6 +304,8 @@ static const struct rd_opt check_options[] = {
 	  RD_TEXT(check_opts, profile) },
 	{ "deadline", 0, "SECONDS", "time limit (default 2; 60 for a bundle)",
 	  RD_SECONDS(check_opts, deadline, 0.05, 3600) },
+	{ "user", 0, "USER", "also check whether a job of USER could use RDMA here (UID:GID[,GID...]: also of a bundle)",
+	  RD_TEXT(check_opts, user) },
 	{ "since", 0, "FILE", "also check how counters changed since FILE (written by counters --save, or a bundle)",
 	  "file", RD_NEEDS_FOREIGN_BUNDLE, RD_TEXT(check_opts, since) },
 	{ "observe", 0, NULL, "print the result, but exit 0: for a trial rollout", RD_FLAG(check_opts, observe) },
@@ -332,6 +336,7 @@ const struct rd_cmd rd_cmd_check = {
 		"--observe always 0.\n",
 	.examples = "  rdmadiag check\n"
 		    "  rdmadiag check --deadline 1 --exclusive --since /run/rdmadiag/counters.json\n"
+		    "  rdmadiag check --user \"$SLURM_JOB_USER\"\n"
 		    "  rdmadiag check --observe --profile /etc/rdmadiag/profile\n"
 		    "  rdmadiag check --textfile /var/lib/node_exporter/rdmadiag.prom\n"
 		    "  rdmadiag --from host17.tar.zst check -v\n",

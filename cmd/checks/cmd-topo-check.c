@@ -332,7 +332,7 @@ static void topo_read(const struct rd_ctx *ctx, struct rd_source *source)
 {
 	struct rd_err err;
 
-	checks_record_with(source, (int)((const struct topo_opts *)ctx->state)->pid, &err);
+	checks_record_with(source, (int)((const struct topo_opts *)ctx->state)->pid, NULL, &err);
 }
 
 static const struct rd_opt topo_options[] = {

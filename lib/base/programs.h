@@ -8,6 +8,9 @@
 /* A program that starts jobs and containers: they inherit its limits. */
 bool rd_program_starts_jobs(const char *comm);
 
+/* One of these that starts containers only: users' processes outside of them come from elsewhere. */
+bool rd_program_starts_containers(const char *comm);
+
 /* A daemon that serves storage to many hosts. */
 bool rd_program_serves_storage(const char *comm);
 

@@ -228,9 +228,8 @@ int rd_lines_err(const struct rd_lines *lines, struct rd_err *err, int code, con
 	return rd_err_set(err, code, lines->name, "line %u%s", lines->number, message);
 }
 
-static const char launchers[] =
-	"slurmd pbs_mom sge_execd lim sbatchd kubelet containerd dockerd crio podman raylet htcondor_star condor_startd "
-	"flux-broker-0";
+static const char launchers[] = "slurmd pbs_mom sge_execd lim sbatchd raylet htcondor_star condor_startd flux-broker-0";
+static const char container_launchers[] = "kubelet containerd dockerd crio podman";
 
 /* Daemons that have a connection, and files for it, per client. */
 static const char servers[] = "ceph-osd ceph-mon ceph-mds ceph-mgr glusterfsd daos_engine beegfs-storage beegfs-meta "
@@ -243,7 +242,12 @@ static const char common[] =
 
 bool rd_program_starts_jobs(const char *comm)
 {
-	return rd_is_listed(launchers, comm, strlen(comm));
+	return rd_is_listed(launchers, comm, strlen(comm)) || rd_program_starts_containers(comm);
+}
+
+bool rd_program_starts_containers(const char *comm)
+{
+	return rd_is_listed(container_launchers, comm, strlen(comm));
 }
 
 bool rd_program_serves_storage(const char *comm)

@@ -146,14 +146,6 @@ static int provider_row(const struct rd_job_uverbs *uverbs, const struct rd_host
 	return -1;
 }
 
-static bool is_in_group(const struct rd_job_proc *proc, uint32_t gid)
-{
-	for (size_t i = 0; i < proc->n_groups; i++)
-		if (proc->groups[i] == gid)
-			return true;
-	return proc->gid == gid;
-}
-
 /* Whether permissions allow to open a file for reading and writing: 1, 0; -1: unknown. */
 static int mode_allows(const struct rd_job_proc *proc, const struct rd_job_node *node)
 {
@@ -167,7 +159,7 @@ static int mode_allows(const struct rd_job_proc *proc, const struct rd_job_node 
 		return -1;
 	if (proc->caps.v >> CAP_DAC_OVERRIDE & 1)
 		return 1;
-	shift = proc->uid.v == node->uid ? 6 : is_in_group(proc, node->gid) ? 3 : 0;
+	shift = proc->uid.v == node->uid ? 6 : rd_job_in_group(proc, node->gid) ? 3 : 0;
 	return (node->mode.v >> shift & 6) == 6;
 }
 
@@ -227,7 +219,8 @@ static struct rd_finding judge_node(const struct rd_job_proc *proc, const struct
 			    rd_text("the control group does not allow device %s", number), "c 231:* rwm");
 	if (allowed < 0)
 		return made("job-device-mode", RD_SEV_UNKNOWN,
-			    rd_text("whether permissions allow to open /dev/infiniband/%s is unknown", uverbs->name),
+			    rd_text("whether permissions allow to open /dev/infiniband/%s is unknown%s", uverbs->name,
+				    node->acl ? ": its owner or access list was not read" : ""),
 			    NULL);
 	return fine;
 }
@@ -391,17 +384,20 @@ static void judge_memlock(const struct rd_job_proc *proc, struct rd_findings *ca
 
 	if (proc->memlock.known != RD_OK || (proc->ipc_lock.known != RD_OK && proc->memlock.v != RD_UNLIMITED))
 		add_result(can, "locked memory",
-			   made("job-memlock", RD_SEV_UNKNOWN, rd_dup("limit or capabilities not readable"), NULL));
+			   made("job-memlock", RD_SEV_UNKNOWN,
+				rd_dup(proc->memlock_from ? proc->memlock_from : "limit or capabilities not readable"),
+				NULL));
 	else if (free_of_it || proc->memlock.v == RD_UNLIMITED)
 		add_result(can, "locked memory", made("job-memlock", RD_SEV_OK, NULL, NULL));
 	else
-		add_result(can, "locked memory",
-			   made("job-memlock",
-				full || proc->memlock.v <= MEMLOCK_NONE ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-				rd_text("limit %s%s%s, and CAP_IPC_LOCK is not effective%s", limit,
-					locked ? ", locked " : "", locked ? locked : "",
-					proc->memlock.v <= MEMLOCK_FEW ? "" : "; large buffers do not fit"),
-				"unlimited"));
+		add_result(
+			can, "locked memory",
+			made("job-memlock", full || proc->memlock.v <= MEMLOCK_NONE ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+			     rd_text("limit %s%s%s%s%s, and CAP_IPC_LOCK is not effective%s", limit,
+				     proc->memlock_from ? ", from " : "", proc->memlock_from ? proc->memlock_from : "",
+				     locked ? ", locked " : "", locked ? locked : "",
+				     proc->memlock.v <= MEMLOCK_FEW ? "" : "; large buffers do not fit"),
+			     "unlimited"));
 }
 
 static void judge_limits(const struct rd_job_proc *proc, struct rd_findings *can)
@@ -429,11 +425,13 @@ static void judge_limits(const struct rd_job_proc *proc, struct rd_findings *can
 static void judge_rest(const struct rd_job_input *in, const struct rd_job_proc *proc, struct rd_findings *can)
 {
 	const struct rd_job_node *cm = find_node(proc, "rdma_cm");
+	bool missing = cm && !cm->there && !cm->unknown;
 
-	if (cm && !cm->there && !cm->unknown && in->kernel->n > 0)
+	if (in->kernel->n > 0 && (missing || (cm && cm->there && mode_allows(proc, cm) == 0)))
 		add_result(can, "rdma_cm",
 			   made("job-rdma-cm", RD_SEV_NOTE,
-				rd_dup("/dev/infiniband/rdma_cm is missing: programs that connect by librdmacm fail"),
+				rd_text("/dev/infiniband/rdma_cm %s: programs that connect by librdmacm fail",
+					missing ? "is missing" : "must not be opened"),
 				NULL));
 	if (proc->shm.known == RD_OK && proc->shm.v > 0 && proc->shm.v <= SHM_DEFAULT)
 		add_result(can, "/dev/shm",

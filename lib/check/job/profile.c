@@ -100,7 +100,7 @@ static void pass_on(const struct rd_finding *finding, const char *expected, stru
 {
 	rd_check_bad(out, finding->severity == RD_SEV_CRITICAL ? RD_SEV_CRITICAL : RD_SEV_WARNING,
 		     finding->subject ? finding->subject : "settings",
-		     rd_text("%s%s%s", finding->title, finding->observed ? ": " : "",
+		     rd_text("%s%s%s", finding->title, *finding->title && finding->observed ? ": " : "",
 			     finding->observed ? finding->observed : ""),
 		     rd_dup(finding->expected ? finding->expected : expected), rd_dup_if(finding->fix));
 }
@@ -120,21 +120,47 @@ static void run_env(const struct rd_check_input *in, struct rd_check_out *out)
 	rd_check_good(out, "settings for all jobs");
 }
 
+static void pass_all(const struct rd_findings *findings, const char *expected, const char *good,
+		     struct rd_check_out *out)
+{
+	for (size_t i = 0; i < findings->n; i++) {
+		const struct rd_finding *finding = &findings->v[i];
+
+		if (finding->severity == RD_SEV_UNKNOWN)
+			(finding->undecided ? rd_check_undecided : rd_check_unknown)(
+				out, finding->subject, finding->observed ? finding->observed : finding->title);
+		else if (finding->severity >= RD_SEV_WARNING)
+			pass_on(finding, expected, out);
+		else if (finding->severity == RD_SEV_NOTE && finding->observed)
+			rd_check_note(out, finding->subject, rd_dup(finding->observed), NULL, NULL);
+	}
+	rd_check_good(out, good);
+}
+
 static void run_moved(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	rd_check_skip(out, "no earlier sample to compare with (rdmadiag check --since FILE)");
-	if (!in->moved)
-		return;
-	for (size_t i = 0; i < in->moved->n; i++) {
-		const struct rd_finding *finding = &in->moved->v[i];
-
-		if (finding->severity == RD_SEV_UNKNOWN)
-			rd_check_unknown(out, finding->subject, finding->observed ? finding->observed : finding->title);
-		else if (finding->severity >= RD_SEV_WARNING)
-			pass_on(finding, "no such increase", out);
-	}
-	rd_check_good(out, "counters");
+	if (in->moved)
+		pass_all(in->moved, "no such increase", "counters", out);
 }
+
+static void run_user(const struct rd_check_input *in, struct rd_check_out *out)
+{
+	rd_check_not_asked(out, "no user was named (rdmadiag check --user USER)");
+	if (in->user && in->host->n_ibdevs > 0)
+		pass_all(in->user, "what a job needs for RDMA", "jobs of the user", out);
+}
+
+const struct rd_check rd_check_user_rdma = {
+	.id = "user-rdma",
+	.title = "Jobs of the user cannot use RDMA, or only in part",
+	.why = "a library that finds no RDMA device uses TCP without a message, or ends",
+	.fix = "modprobe -a ib_uverbs rdma_ucm",
+	.needs = "with --user: the user's groups, device files and their access lists, providers of libibverbs, ports, limits of what "
+		 "starts jobs, limits.conf",
+	.parts = { RD_PART_RDMA, RD_PART_PROGRAMS },
+	.run = run_user,
+};
 
 const struct rd_check rd_check_default_route = {
 	.id = "backend-default-route",

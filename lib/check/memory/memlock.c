@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/programs.h"
 #include "model/host/profile.h"
 #include "model/host/system.h"
 
@@ -54,7 +55,8 @@ static void run_memlock(const struct rd_check_input *in, struct rd_check_out *ou
 		char subject[64];
 
 		/* Whether a daemon uses RDMA is unknown. */
-		if (system->launchers[i].serves && !asked)
+		if ((system->launchers[i].serves && !asked) ||
+		    (in->user && rd_program_starts_containers(system->launchers[i].comm)))
 			continue;
 		/* `asked`: the process of --pid, judged with its capabilities. Processes that a launcher starts inherit its limit only. */
 		launcher = &system->launchers[i];
@@ -79,7 +81,9 @@ static void run_memlock(const struct rd_check_input *in, struct rd_check_out *ou
 		return;
 	from = rd_text("from %s", system->default_memlock_from ? system->default_memlock_from : "default");
 	/* No job launcher was found. If accelerators or the profile indicate jobs, they get the default limit of services. */
-	if (in->host->n_gpus == 0 && !rd_profile_requires(in->profile, "memlock"))
+	if (in->user)
+		rd_check_not_asked(out, "no job launcher runs here; user-rdma judges the limit of the user of --user");
+	else if (in->host->n_gpus == 0 && !rd_profile_requires(in->profile, "memlock"))
 		rd_check_skip(out, "no job launcher runs here, and no accelerator; --pid checks one process");
 	else if (system->default_memlock.known == RD_OK)
 		judge_limit("services", system->default_memlock.v, from, 0, out);

@@ -46,6 +46,7 @@
 	X(dev_node)                                               \
 	X(dev_mode)                                               \
 	X(provider)                                               \
+	X(user_rdma)                                              \
 	/* PCIe and GPUDirect */                                  \
 	X(pcie_link_width)                                        \
 	X(pcie_link_speed)                                        \

@@ -103,6 +103,8 @@ static void run_mode(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_system *system = in->system;
 
+	if (in->user)
+		return rd_check_not_asked(out, "user-rdma judges the modes for the user of --user");
 	for (size_t i = 0; system && i < system->n_uverbs; i++) {
 		const struct rd_uverbs *uverbs = &system->uverbs[i];
 		char subject[96];

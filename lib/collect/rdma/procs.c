@@ -4,11 +4,14 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/programs.h"
 #include "base/text.h"
 #include "collect/host/host.h"
 
@@ -436,6 +439,7 @@ static void take_host(const struct rd_sysfs *fs, struct rd_job_proc *proc)
 
 		*node = (struct rd_job_node){ .name = rd_dup(system.uverbs[i].name), .there = system.uverbs[i].node };
 		RD_COPY(node->mode, system.uverbs[i].mode);
+		node->acl = true;
 	}
 	for (size_t i = 0; i < system.providers.n; i++)
 		take_provider(proc, (char *[6]){ system.providers.v[i] });
@@ -534,10 +538,10 @@ int rd_collect_job(struct rd_source *src, uint32_t pid, uint32_t self, struct rd
 {
 	const struct rd_sysfs fs = { .src = src };
 	uint32_t number = pid ? pid : self;
-	_cleanup_free_ char *name = pid ? rd_text("%u", pid) : rd_dup("self");
+	_cleanup_free_ char *name = pid ? rd_text("%u", pid) : rd_dup(self ? "self" : "host");
 	_cleanup_free_ char *text = rd_sysfs_text(&fs, NULL, RD_SOURCE_JOB "/%s", name);
-	_cleanup_free_ char *status = rd_sysfs_text(&fs, NULL, "/proc/%u/status", number);
-	_cleanup_free_ char *groups = rd_sysfs_text(&fs, NULL, "/proc/%u/cgroup", number);
+	_cleanup_free_ char *status = number ? rd_sysfs_text(&fs, NULL, "/proc/%u/status", number) : NULL;
+	_cleanup_free_ char *groups = number ? rd_sysfs_text(&fs, NULL, "/proc/%u/cgroup", number) : NULL;
 	const char *path;
 	size_t size = groups ? rd_cgroup_parse(groups, &path) : 0;
 
@@ -557,5 +561,167 @@ int rd_collect_job(struct rd_source *src, uint32_t pid, uint32_t self, struct rd
 	read_cgroup(&fs, groups, ret);
 	if (number)
 		read_limits(&fs, number, ret);
+	return 0;
+}
+
+/* What a job of a user would find: as a process of the host, with the user's groups and limit of locked memory. */
+
+#define FILES_MAX 256
+#define LIMITS "/etc/security/limits"
+
+/* What limits.conf(5) sets. The entry of the highest rank counts, of several the last. */
+struct settings {
+	const char *user; /* NULL: the name is unknown */
+	int ranks[2];
+	uint64_t v[2]; /* soft, hard */
+	bool doubt;    /* which entries apply is unknown */
+};
+
+/* Of an entry for all, for a group, for a user; 0: for others. Ranges of numbers are not resolved. */
+static int rank_of(struct rd_source *src, const char *domain, const struct rd_job_proc *proc, struct settings *settings)
+{
+	_cleanup_free_ char *text = NULL;
+	uint64_t gid;
+	int r;
+
+	if (strcmp(domain, "*") == 0)
+		return 1;
+	if (*domain != '@' || strchr(domain, ':')) {
+		settings->doubt |= !settings->user || strchr(domain, ':');
+		return settings->user && strcmp(domain, settings->user) == 0 ? 3 : 0;
+	}
+	r = rd_read_textf(src, &text, NULL, RD_SOURCE_GROUP "/%s", domain + 1);
+	if (r >= 0 && rd_parse_uint(text, RD_DECIMAL, UINT32_MAX, &gid) == 0)
+		return rd_job_in_group(proc, gid) ? 2 : 0;
+	settings->doubt |= r != -ENOENT || strcmp(src->ops->name, "live") != 0;
+	return 0;
+}
+
+/* "@rdma - memlock unlimited": domain, type, item, value in KiB. "alice -": nothing applies to her. */
+static void take_entry(struct rd_source *src, char *line, const struct rd_job_proc *proc, struct settings *settings)
+{
+	uint64_t value = RD_UNLIMITED;
+	char *words[4];
+	size_t n = rd_words(&line, words, 4);
+	int rank;
+
+	settings->doubt |= n == 2 && strcmp(words[1], "-") == 0;
+	if (n < 4 || strcmp(words[2], "memlock") != 0 ||
+	    (strcmp(words[3], "-1") != 0 && !rd_size_parse(words[3], &value)))
+		return;
+	rank = rank_of(src, words[0], proc, settings);
+	for (int i = 0; i < 2; i++)
+		if (rank && strcmp(words[1], i ? "soft" : "hard") != 0 && rank >= settings->ranks[i]) {
+			settings->ranks[i] = rank;
+			settings->v[i] = value > UINT64_MAX >> 10 ? RD_UNLIMITED : value << 10;
+		}
+}
+
+static void read_settings(struct rd_source *src, const struct rd_job_proc *proc, struct settings *settings)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+	int r = rd_list_dir(src, LIMITS ".d", &names, NULL);
+
+	settings->doubt |= rd_could_not_look(r);
+	for (size_t i = 0; i <= names.n && i <= FILES_MAX; i++) {
+		_cleanup_free_ char *text = NULL,
+				    *path = i ? rd_text(LIMITS ".d/%s", names.v[i - 1]) : rd_dup(LIMITS ".conf");
+		char *rest, *line;
+
+		if (fnmatch("*.conf", path, 0) != 0)
+			continue;
+		r = rd_read_textf(src, &text, NULL, "%s", path);
+		settings->doubt |= rd_could_not_look(r);
+		for (rest = text; (line = strsep(&rest, "\n"));) {
+			line[strcspn(line, "#")] = '\0';
+			take_entry(src, line, proc, settings);
+		}
+	}
+}
+
+/* Of what starts processes of users: a batch system, else a login, to which limits.conf applies. A batch system can apply it, too, or pass on the
+ * limits of a login elsewhere. */
+static void find_memlock(const struct rd_sysfs *fs, const struct rd_system *system, const struct settings *settings,
+			 struct rd_job_proc *proc)
+{
+	_cleanup_free_ char *pid = rd_sysfs_text(fs, NULL, "/run/sshd.pid");
+	const struct rd_launcher *from = NULL;
+	struct rd_system sshd = { 0 };
+	bool batch = false, other;
+	uint64_t soft, hard;
+
+	if (pid && rd_parse_u32(pid, RD_DECIMAL, INT32_MAX, (uint32_t *)&sshd.asked_pid) == 0 && sshd.asked_pid &&
+	    rd_collect_limits(fs, &sshd) == 0)
+		from = sshd.launchers;
+	for (size_t i = 0; i < system->n_launchers; i++) {
+		const struct rd_launcher *each = &system->launchers[i];
+
+		if (each->serves || rd_program_starts_containers(each->comm))
+			continue;
+		if (!batch || each->memlock.known != RD_OK || each->memlock.v < from->memlock.v)
+			from = each;
+		batch = true;
+	}
+	RD_COPY(proc->memlock, system->default_memlock);
+	if (from)
+		RD_COPY(proc->memlock, from->memlock);
+	soft = settings->ranks[0] ? settings->v[0] : proc->memlock.v;
+	hard = settings->ranks[1] ? settings->v[1] : proc->memlock.v;
+	other = (soft < hard ? soft : hard) != proc->memlock.v;
+	proc->memlock_from =
+		settings->doubt ? rd_dup("which entries of limits.conf apply is unknown") :
+		batch && other	? rd_dup("limits.conf and the batch system differ: which counts is unknown") :
+		other		? rd_dup("limits.conf") :
+		proc->memlock.known != RD_OK ? rd_dup("the limit of what starts jobs is not readable") :
+		from			     ? rd_text("%.32s, process %d", from->comm, from->pid) :
+					       rd_dup_if(system->default_memlock_from);
+	if (settings->doubt || (batch && other))
+		proc->memlock.known = RD_ABSENT;
+	proc->memlock.v = soft < hard ? soft : hard;
+	rd_system_deinit(&sshd);
+}
+
+/* "1000:1000,27" or as RD_SOURCE_USER has it. */
+static int find_user(struct rd_source *src, const char *user, struct rd_job_proc *proc, struct rd_err *err)
+{
+	_cleanup_free_ char *text = strchr(user, ':') ? rd_dup(user) : NULL;
+	uint64_t *ids = proc->groups = rd_alloc(GROUPS_MAX, sizeof(*ids));
+	int r = text ? 0 : rd_read_textf(src, &text, err, RD_SOURCE_USER "/%s", user);
+	const char *at = text;
+
+	if (r < 0) {
+		if (strcmp(src->ops->name, "live") != 0)
+			rd_err_set(err, -r, user, "users are not in a bundle");
+		rd_err_hint(err, "give UID:GID[,GID...], as id -u and id -G print them where the user is known");
+		return r;
+	}
+	for (char *c = text; (c = strpbrk(c, ":,"));)
+		*c = ' ';
+	proc->n_groups = rd_take_uints(&at, RD_DECIMAL, ids, GROUPS_MAX);
+	if (proc->n_groups < 2 || *at || ids[0] >= UINT32_MAX || ids[1] >= UINT32_MAX)
+		return rd_err_set(err, EINVAL, user, "expected a user, or UID:GID[,GID...]");
+	RD_SET(proc->uid, (uint32_t)ids[0]);
+	ids[0] = proc->gid = (uint32_t)ids[1];
+	return 0;
+}
+
+int rd_collect_job_user(struct rd_source *src, const char *user, const struct rd_system *system,
+			struct rd_job_proc *ret, struct rd_err *err)
+{
+	struct settings settings = { .user = user[strspn(user, "0123456789:,")] ? user : NULL };
+	const struct rd_sysfs fs = { .src = src };
+	int r;
+
+	rd_collect_job(src, 0, 0, ret);
+	r = find_user(src, user, ret, err);
+	if (r < 0)
+		return r;
+	read_settings(src, ret, &settings);
+	find_memlock(&fs, system, &settings, ret);
+	/* In a container, what root may do depends on how that was started. */
+	if (ret->uid.v != 0 || system->processes == RD_OF_HOST) {
+		RD_SET(ret->caps, ret->uid.v ? 0 : UINT64_MAX);
+		RD_SET(ret->ipc_lock, ret->uid.v == 0);
+	}
 	return 0;
 }

@@ -70,8 +70,15 @@ void rd_proc_state_take(const char *text, struct rd_proc *proc);
 /* The uverbs devices of the kernel. */
 void rd_collect_job_kernel(struct rd_source *src, const struct rd_res *res, struct rd_job_kernel *ret);
 
-/* One process, or with pid 0 what one would find that `self` starts. -ESRCH: no such process. */
+/* One process, or with pid 0 what one would find that `self` starts (0: that any process of the host starts). -ESRCH: no such process. */
 int rd_collect_job(struct rd_source *src, uint32_t pid, uint32_t self, struct rd_job_proc *ret);
+
+/*
+ * What a job of a user would find on the host. `user`: a name, a number, or UID:GID[,GID...], which works in recordings, too: users are not in
+ * them. `system`: what starts jobs, with its limits. -ENOENT with err filled: no such user.
+ */
+int rd_collect_job_user(struct rd_source *src, const char *user, const struct rd_system *system,
+			struct rd_job_proc *ret, struct rd_err *err);
 
 /* Decodes the file (RD_SOURCE_JOB), as foreign input: lines of a key and its values. */
 void rd_job_take(const char *text, struct rd_job_proc *proc);

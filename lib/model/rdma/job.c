@@ -25,7 +25,7 @@ void rd_job_proc_deinit(struct rd_job_proc *proc)
 	for (size_t i = 0; i < proc->n_limits; i++)
 		free(proc->limits[i].name);
 	RD_FREE(proc->comm, proc->cgroup, proc->job, proc->nodes, proc->providers, proc->addrs, proc->tcp, proc->limits,
-		proc->device_rules, proc->groups);
+		proc->device_rules, proc->groups, proc->memlock_from);
 }
 
 bool rd_job_knows(const struct rd_job_proc *proc, const char *part)
@@ -36,6 +36,14 @@ bool rd_job_knows(const struct rd_job_proc *proc, const char *part)
 		if (strncmp(proc->unread.v[i], part, n) == 0 && proc->unread.v[i][n] == ' ')
 			return false;
 	return proc->looked;
+}
+
+bool rd_job_in_group(const struct rd_job_proc *proc, uint64_t gid)
+{
+	for (size_t i = 0; i < proc->n_groups; i++)
+		if (proc->groups[i] == gid)
+			return true;
+	return proc->gid == gid;
 }
 
 size_t rd_job_count_open(const struct rd_job_proc *proc, const char *prefix)

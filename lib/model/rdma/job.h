@@ -30,7 +30,7 @@ struct rd_job_node {
 	char *number;	     /* "231:192"; "0:0": not a character device; NULL: unknown */
 	RD_FIELD(unsigned) mode;
 	uint32_t uid, gid;
-	bool acl; /* an access list decides as well */
+	bool acl; /* an access list decides as well, or the owner was not read */
 };
 
 /* A library in the directory of providers. */
@@ -72,6 +72,7 @@ struct rd_job_proc {
 	bool net_other, mnt_other, user_other; /* in another namespace than this program */
 	char *device_rules; /* of its control group, version 1; NULL: unknown, or version 2, which has programs that cannot be read */
 	RD_FIELD(uint64_t) fds, nofile, memlock, locked, shm;
+	char *memlock_from;	 /* where the limit comes from, or why it is unknown; NULL: of the process itself */
 	RD_FIELD(bool) ipc_lock; /* the limit of locked memory does not apply */
 	RD_FIELD(uint32_t) uid;	 /* those that decide about files */
 	uint32_t gid;
@@ -84,6 +85,8 @@ void rd_job_proc_deinit(struct rd_job_proc *proc);
 
 /* Whether a part ("fds", "maps", "env", "root", "tcp", "rdma", "addr") was read. */
 bool rd_job_knows(const struct rd_job_proc *proc, const char *part);
+
+bool rd_job_in_group(const struct rd_job_proc *proc, uint64_t gid);
 
 /* How many descriptors it has open of a device file ("uverbs0"), of all that begin with this. */
 size_t rd_job_count_open(const struct rd_job_proc *proc, const char *prefix);

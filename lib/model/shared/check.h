@@ -52,6 +52,7 @@ struct rd_check_input {
 	const struct rd_errlist *unread;       /* all failed reads, except those of objects that do not exist */
 	const struct rd_symmetry *symmetry;    /* differences within this host */
 	const struct rd_findings *moved; /* counters that increased since an earlier sample; NULL: no earlier sample */
+	const struct rd_findings *user;	 /* what jobs of a user need for RDMA, judged; NULL: no user was named */
 	bool exclusive;			 /* no other job should be on this host */
 };
 

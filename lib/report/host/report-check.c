@@ -188,7 +188,8 @@ static void add_reason(const struct rd_findings *findings, const struct rd_errli
 		rd_buf_safe(out, unread->v[0].object, strlen(unread->v[0].object));
 		rd_buf_printf(out, ": %s", rd_errno_text(unread->v[0].code));
 	} else {
-		rd_buf_str(out, "a rule that the profile requires is unknown");
+		rd_buf_str(out, undecided ? "whether a job of the user can use RDMA is unknown" :
+					    "a rule that the profile requires is unknown");
 	}
 }
 

@@ -18,6 +18,9 @@ int rd_proc_tcp_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
 int rd_proc_libs_read(const char *path, struct rd_bytes *ret, struct rd_err *err);
 int rd_proc_job_read(const char *path, struct rd_bytes *ret, struct rd_err *err);
 
+/* RD_SOURCE_USER, RD_SOURCE_GROUP: in a child, as the services of nsswitch.conf(5) load code, and can hang. */
+int rd_user_read(const char *path, struct rd_bytes *ret, struct rd_err *err);
+
 /* Adds the lines of RD_SOURCE_LIBS, from the text of /proc/PID/maps. */
 void rd_proc_libs_print(const char *maps, struct rd_buf *out);
 
@@ -41,7 +44,7 @@ void rd_proc_tcp_print(struct rd_proc_tcp *tcp, struct rd_buf *out);
 /* While RD_SOURCE_JOB is made. */
 struct rd_proc_job {
 	const char *process; /* "1234", "self" */
-	bool self;
+	bool self, host;     /* host: without the environment */
 	struct rd_buf out;
 	struct rd_proc_tcp sockets; /* their inodes */
 	unsigned n_tcp;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What processes have: TCP connections, libraries, and what they find of RDMA. */
+/* What processes have: TCP connections, libraries, and what they find of RDMA; users and their groups. */
 #include "source/live/live.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <ifaddrs.h>
 #include <libmnl/libmnl.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/openat2.h>
 #include <linux/sock_diag.h>
+#include <pwd.h>
 #include <rdma/rdma_netlink.h>
 #include <sched.h>
 #include <stdio.h>
@@ -723,7 +725,8 @@ static int look_at_process(void *arg, struct rd_bytes *ret, struct rd_err *err)
 		if (take_part(job, "maps", &maps))
 			rd_proc_job_maps(job, (const char *)maps.data);
 	}
-	add_environment(job);
+	if (!job->host)
+		add_environment(job);
 	snprintf(path, sizeof(path), "/proc/%s/root", job->process);
 	job->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (job->root < 0) {
@@ -744,12 +747,49 @@ static int look_at_process(void *arg, struct rd_bytes *ret, struct rd_err *err)
 
 int rd_proc_job_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
-	bool self = strcmp(path, RD_SOURCE_JOB "/self") == 0;
-	struct rd_proc_job job = { .process = self ? "self" : process_of(path, RD_SOURCE_JOB),
-				   .self = self,
-				   .root = -1 };
+	bool host = strcmp(path, RD_SOURCE_JOB "/host") == 0, self = host || strcmp(path, RD_SOURCE_JOB "/self") == 0;
+	struct rd_proc_job job = {
+		.process = self ? "self" : process_of(path, RD_SOURCE_JOB), .self = self, .host = host, .root = -1
+	};
 
 	if (!job.process)
 		return rd_err_set(err, ENOENT, path, "cannot read");
 	return rd_child_run(path, look_at_process, &job, LIMIT_MS, LIMIT_SIZE, ret, err);
+}
+
+/* RD_SOURCE_USER, RD_SOURCE_GROUP. */
+static int look_up(void *arg, struct rd_bytes *ret, struct rd_err *err)
+{
+	const char *path = arg, *name = path + strlen(RD_SOURCE_USER "/");
+	const struct passwd *user = NULL;
+	const struct group *group = NULL;
+	_cleanup_free_ gid_t *groups = NULL;
+	struct rd_buf out = RD_BUF_CHECKED;
+	uint32_t uid;
+	int n = 0;
+
+	errno = 0;
+	if (strncmp(path, RD_SOURCE_USER "/", strlen(RD_SOURCE_USER "/")) != 0)
+		group = getgrnam(path + strlen(RD_SOURCE_GROUP "/"));
+	else if (!(user = getpwnam(name)) && rd_parse_u32(name, RD_DECIMAL, UINT32_MAX - 1, &uid) == 0)
+		user = getpwuid(uid);
+	/* The C library has several errors for what is not there. */
+	if (!group && !user)
+		return rd_err_set(err, errno && errno != ESRCH ? errno : ENOENT, strrchr(path, '/') + 1,
+				  "not found by the services of /etc/nsswitch.conf");
+	while (user && getgrouplist(user->pw_name, user->pw_gid, groups, &n) < 0) {
+		n += 64; /* more than reported */
+		free(groups);
+		groups = rd_alloc((size_t)n, sizeof(*groups));
+	}
+	rd_buf_printf(&out, "%u", user ? user->pw_uid : group->gr_gid);
+	for (int i = 0; i < n; i++)
+		rd_buf_printf(&out, " %u", groups[i]);
+	return rd_bytes_of_buf(&out, path, ret, err);
+}
+
+int rd_user_read(const char *path, struct rd_bytes *ret, struct rd_err *err)
+{
+	return strchr(path + 1, '/') ? rd_child_run(path, look_up, (void *)path, LIMIT_MS, LIMIT_SIZE, ret, err) :
+				       rd_err_set(err, ENOENT, path, "cannot read");
 }

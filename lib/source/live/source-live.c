@@ -428,6 +428,8 @@ static const struct {
 	{ RD_SOURCE_TCP, rd_proc_tcp_read },
 	{ RD_SOURCE_LIBS, rd_proc_libs_read },
 	{ RD_SOURCE_JOB, rd_proc_job_read },
+	{ RD_SOURCE_USER, rd_user_read },
+	{ RD_SOURCE_GROUP, rd_user_read },
 };
 
 /* Its index in `made`; another number: a file of the host. */

@@ -228,12 +228,20 @@ struct rd_source_map {
 #define RD_SOURCE_LIBS "/libraries"
 
 /*
- * What a process finds of RDMA and what it uses, as virtual files: "/job/1234"; "/job/self" for a process that is started by this one.
+ * What a process finds of RDMA and what it uses, as virtual files: "/job/1234"; "/job/self" for a process that is started by this one, "/job/host" the
+ * same without the environment.
  * A line for each fact; collect/rdma/procs.c has their keys. Of its environment only variables of communication libraries, without secrets; of
  * its mappings only their libraries. Files of its root are opened below that root, and only regular ones; its network namespace is entered. read_file only;
  * recorded like any file. A part that could not be read is "error PART ENAME". -ETIMEDOUT if one of these hangs.
  */
 #define RD_SOURCE_JOB "/job"
+
+/*
+ * Users and groups, as virtual files: "/user/alice", "/user/1000": the uid, the gid and all gids of the user; "/group/rdma": the gid. From the
+ * databases of nsswitch.conf(5); never recorded. -ENOENT: there is no such user; another error: a database could not be read.
+ */
+#define RD_SOURCE_USER "/user"
+#define RD_SOURCE_GROUP "/group"
 
 /*
  * A trace of failed calls that was recorded (collect/kernel/kernel.h): the functions that were known in a sample, the events of that
