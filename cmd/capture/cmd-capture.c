@@ -2,6 +2,7 @@
 /* capture: runs the record function of every command, sample by sample, and writes all that they read to one file. */
 #include "cmd/cmd.h"
 #include "cmd/fabric/fabric.h"
+#include "cmd/job/job.h"
 #include "cmd/qp-state/qp.h"
 #include "report/host/report-capture.h"
 #include "source/opener/child.h"
@@ -17,12 +18,12 @@
 extern const struct rd_cmd rd_cmd_capture;
 
 struct capture_state {
+	struct job_opts job; /* processes to record as job does; first, for job_take_filter */
 	struct rd_repeat repeat;
 	bool redact;		/* also set if there is a key */
 	bool force;		/* replace an existing file */
 	const char *redact_key; /* a file; NULL: a random key that is not kept */
 	bool fabric;		/* also the counters of the InfiniBand fabric */
-	bool no_probe;
 };
 
 /* Shows the current step on a line that is overwritten; NULL clears it. Only on a terminal. */
@@ -79,8 +80,12 @@ static int record_sample(struct rd_ctx *ctx, struct rd_source *source, uint64_t 
 		if (r < 0)
 			rd_verbose(ctx, "%s: %s: %s", (*cmd)->name, why.object, why.message);
 	}
-	if (!state->fabric)
-		return 0;
+	show_progress("job", sample, samples);
+	r = job_record(&state->job, ctx->source, source, err);
+	if (r < 0 && r != -ENOMEM)
+		rd_warn(ctx, "%s: %s", err->object, err->message);
+	if (!state->fabric || r == -ENOMEM)
+		return r == -ENOMEM ? r : 0;
 	/* Requested by the user: a failure is reported, and is in the recording. */
 	show_progress("the fabric", sample, samples);
 	r = fabric_record(source, err);
@@ -233,7 +238,7 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 		r = rd_redact_key_make_up(&key, err);
 	if (!r) {
 		/* Before the first list of queue pairs, which is the only one of a sample. */
-		if (!ctx->globals.from && !state->no_probe)
+		if (!ctx->globals.from && !state->job.no_probe)
 			qp_probe_start(ctx, ctx->source, &probe);
 		source = rd_source_record_open(ctx->source);
 		r = ctx->globals.from ? record_bundle(ctx, source, err) : record_live(ctx, source, err);
@@ -308,10 +313,17 @@ static const struct rd_opt opts[] = {
 	  RD_SECONDS(capture_state, repeat.seconds, RD_TICKS_LEAST, RD_TICKS_MOST) },
 	{ "count", 'c', "N", "take N samples; later samples hold only changes",
 	  RD_NUMBER(capture_state, repeat.count, 1, SAMPLES_MAX) },
+	{ "pid", 'p', "PID,...", "also record these processes for job, as far as it reads them", "pid",
+	  RD_TAKES(job_take_filter) },
+	{ "job", 0, "PATTERN", "same for the processes of this job (slurm:42 includes its steps)",
+	  RD_TAKES(job_take_filter) },
+	{ "cgroup", 0, "PATH", "same for the processes of this control group and those below it",
+	  RD_TEXT(capture_state, job.cgroup) },
+	{ "comm", 0, "PATTERN", "same for the processes with this name", RD_TAKES(job_take_filter) },
 	{ "fabric", 0, NULL, "also record every node, port and counter of the InfiniBand fabric", NULL, RD_NEEDS_PORTS,
 	  RD_FLAG(capture_state, fabric) },
 	{ "no-probe", 0, NULL, "attach nothing to the kernel: peers and timers of queue pairs are not recorded",
-	  RD_FLAG(capture_state, no_probe) },
+	  RD_FLAG(capture_state, job.no_probe) },
 	{ "force", 0, NULL, "replace FILE if it exists", NULL, RD_NEEDS_TO_REPLACE, RD_FLAG(capture_state, force) },
 	{ "redact", 0, NULL, "replace names of hosts, users, jobs and programs, and addresses, by pseudonyms",
 	  RD_FLAG(capture_state, redact) },

@@ -11,7 +11,7 @@
 #include "base/no-rdma.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "cmd/cmd.h"
+#include "cmd/job/job.h"
 #include "cmd/qp-state/qp.h"
 #include "cmd/trace-errno/trace-child.h"
 #include "collect/host/host.h"
@@ -23,12 +23,6 @@
 #define PROCESSES_MAX 65536
 #define CHOSEN_MAX 256 /* processes: a child for each */
 #define PAUSE_MOST 32  /* seconds between two readings; the first pause is one second, each further one twice as long */
-
-struct job_opts {
-	struct rd_qp_filter filter; /* pids, comm, job */
-	const char *cgroup;
-	bool no_probe;
-};
 
 struct sample {
 	uint32_t *pids; /* to read; 0: a process that is started here */
@@ -44,7 +38,7 @@ struct sample {
 	struct rd_report report;
 };
 
-static int take_filter(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
+int job_take_filter(void *state, const struct rd_opt *opt, const char *arg, struct rd_err *err)
 {
 	struct job_opts *opts = state;
 
@@ -342,12 +336,27 @@ static int record(struct rd_source *source, struct rd_err *err)
 	return 0;
 }
 
+int job_record(const struct job_opts *opts, struct rd_source *from, struct rd_source *to, struct rd_err *err)
+{
+	_cleanup_(sample_deinit) struct sample sample = { 0 };
+	_cleanup_(rd_job_proc_deinit) struct rd_job_proc user = { 0 };
+	const struct rd_system none = { 0 };
+	int r = choose(opts, from, &sample, err);
+
+	rd_collect_job_user(to, "0:0", &none, &user, NULL);
+	if (r < 0 || !sample.pids[0])
+		return r;
+	r = load(to, &sample, err);
+	return r < 0 || !sample.report.errors.n ? r : rd_err_set(err, ESRCH, "job", "not all selected processes exist");
+}
+
 static const struct rd_opt opts[] = {
-	{ "pid", 'p', "PID,...", "judge these processes, as with operands", "pid", RD_TAKES(take_filter) },
-	{ "job", 0, "PATTERN", "judge the processes of this job (slurm:42 includes its steps)", RD_TAKES(take_filter) },
+	{ "pid", 'p', "PID,...", "judge these processes, as with operands", "pid", RD_TAKES(job_take_filter) },
+	{ "job", 0, "PATTERN", "judge the processes of this job (slurm:42 includes its steps)",
+	  RD_TAKES(job_take_filter) },
 	{ "cgroup", 0, "PATH", "judge the processes of this control group and those below it",
 	  RD_TEXT(job_opts, cgroup) },
-	{ "comm", 0, "PATTERN", "judge the processes with this name", RD_TAKES(take_filter) },
+	{ "comm", 0, "PATTERN", "judge the processes with this name", RD_TAKES(job_take_filter) },
 	{ "no-probe", 0, NULL, "attach nothing to the kernel: peers of queue pairs only from other sources",
 	  RD_FLAG(job_opts, no_probe) },
 	{ 0 },

@@ -55,7 +55,7 @@ BUILDS_ON = {
     'nic-map': 'bundles',
     'job': 'qp-state trace-errno',
     'counters': 'fabric',
-    'capture': 'fabric qp-state',
+    'capture': 'fabric job qp-state',
     'checks': 'counters',
     'explain': 'checks',
 }
