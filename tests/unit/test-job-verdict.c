@@ -65,6 +65,34 @@ static const struct row {
 	{ "mode with access list",
 	  NET "dev uverbs0 231:192 0600 0 0 acl\ndev uverbs1 ENOENT\n" PROVIDERS FILES NCCL BULK, 0, 0, RD_JOB_TCP,
 	  RD_SEV_WARNING, "is unknown" },
+	{ "access list with the user",
+	  NET "dev uverbs0 231:192 0660 0 0 acl=1.6.0,2.6.1000,4.0.0,16.6.0,32.0.0\ndev uverbs1 ENOENT\n" PROVIDERS FILES
+		  NCCL BULK,
+	  0, 0, RD_JOB_TCP, RD_SEV_WARNING, "RDMA can be used" },
+	{ "access list with a group",
+	  NET "dev uverbs0 231:192 0660 0 0 acl=1.6.0,4.0.0,8.6.44,16.6.0,32.0.0\ndev uverbs1 ENOENT\n" PROVIDERS FILES
+		  NCCL BULK,
+	  0, 0, RD_JOB_TCP, RD_SEV_WARNING, "RDMA can be used" },
+	{ "access list that its mask limits",
+	  NET
+	  "dev uverbs0 231:192 0640 0 44 acl=1.6.0,2.6.1000,4.6.0,16.4.0,32.6.0\ndev uverbs1 ENOENT\n" PROVIDERS FILES
+		  NCCL BULK,
+	  0, 0, RD_JOB_TCP, RD_SEV_WARNING, "mode 0640" },
+	{ "access list that denies the user",
+	  NET "dev uverbs0 231:192 0666 0 0 acl=1.6.0,2.0.1000,4.6.0,16.6.0,32.6.0\ndev uverbs1 ENOENT\n" PROVIDERS FILES
+		  NCCL BULK,
+	  0, 0, RD_JOB_TCP, RD_SEV_WARNING, "mode 0666" },
+	{ "access list that denies a group",
+	  NET "dev uverbs0 231:192 0660 0 0 acl=1.6.0,4.0.0,8.4.44,16.6.0,32.6.0\ndev uverbs1 ENOENT\n" PROVIDERS FILES
+		  NCCL BULK,
+	  0, 0, RD_JOB_TCP, RD_SEV_WARNING, "mode 0660" },
+	{ "access list of another user, and others",
+	  NET "dev uverbs0 231:192 0666 0 0 acl=1.6.0,2.0.1001,4.0.0,16.6.0,32.6.0\ndev uverbs1 ENOENT\n" PROVIDERS FILES
+		  NCCL BULK,
+	  0, 0, RD_JOB_TCP, RD_SEV_WARNING, "RDMA can be used" },
+	{ "access list that is damaged",
+	  NET "dev uverbs0 231:192 0660 0 0 acl=1.6.0,2.6\ndev uverbs1 ENOENT\n" PROVIDERS FILES NCCL BULK, 0, 0,
+	  RD_JOB_TCP, RD_SEV_WARNING, "is unknown" },
 	{ "mode of its group", NET "dev uverbs0 231:192 0660 0 44\ndev uverbs1 ENOENT\n" PROVIDERS FILES NCCL BULK, 0,
 	  0, RD_JOB_TCP, RD_SEV_WARNING, "RDMA can be used" },
 	{ "no provider", NET NODES "provider efa 1 1\nproviders\n" FILES NCCL BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING,

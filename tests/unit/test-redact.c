@@ -208,7 +208,7 @@ static void make_named(const char *root)
 			"echo 0::/kubepods/besteffort/pod3a4b5c6d-7e8f-4a0b-9c1d-2e3f4a5b6c7d > proc/8/cgroup &&"
 			"printf 'NCCL_TOPO_FILE=/home/alice/topology-of-acme.xml\\0MC_METADATA_SERVER=etcd.acme.example:2379\\0"
 			"NCCL_HOSTID=acme-communicator-7\\0NCCL_IB_HCA=mlx5_0:1\\0' > proc/7/environ &&"
-			"mkdir -p job && printf 'fds 9\\nlib /home/alice/venv/libnccl.so.2\\nenv OMPI_MCA_x=login-acme-2\\nenv NCCL_TOPO_FILE=/home/alice/t\\n' > job/7 && printf 'Name:\\tacme_solver\\nState:\\tT (stopped)\\nUid:\\t1042\\t1042\\nCapEff:\\t00000000\\n' > proc/7/status && echo '7 (acme_solver) S 1 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9100 4711234 94011' > proc/7/stat &&"
+			"mkdir -p job && printf 'fds 9\\ndev uverbs0 231:192 0660 0 27 acl=1.6.0,2.6.1042\\nlib /home/alice/venv/libnccl.so.2\\nenv OMPI_MCA_x=login-acme-2\\nenv NCCL_TOPO_FILE=/home/alice/t\\n' > job/7 && printf 'Name:\\tacme_solver\\nState:\\tT (stopped)\\nUid:\\t1042\\t1042\\nCapEff:\\t00000000\\n' > proc/7/status && echo '7 (acme_solver) S 1 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9100 4711234 94011' > proc/7/stat &&"
 			"printf '0040-0050 r-xp 0 08:01 42 /opt/acme-trainer\\n0060-0070 r--p 0 0 0\\n' > proc/7/maps &&"
 			"echo 'rail to rack 12' > sys/net/enx02c903a1b2c3/ifalias &&"
 			"mkdir -p sys/other sys/net/gpu-node-17 && echo 1 > sys/net/gpu-node-17/mtu && echo 'spine-acme-3 mlx5_0' > sys/other/node_desc &&"
@@ -216,7 +216,7 @@ static void make_named(const char *root)
 			"echo '<net guid=\"0xfeedfacecafebeef\" name=\"mlx5_0\"/>' > nccl-topo.xml &&"
 			"printf '%%s\\n' '4,4,8,-;Memory cgroup out of memory: Killed process 77 (acme_solver) of alice'"
 			" '4,5,9,-;mlx5_core 0000:1b:00.0 acme-storage-if: Link down' '4,6,9,-;acme-kernel-module: hello'"
-			" '4,7,9,-;nfs: server login-acme-2 not responding' >> dev/kmsg && echo NCCL_DEBUG=INFO > etc/nccl.conf",
+			" '4,7,9,-;nfs: server login-acme-2 not responding' >> dev/kmsg && echo NCCL_DEBUG=INFO > etc/nccl.conf && mkdir -p etc/security && echo 'alice - memlock 64' > etc/security/limits.conf",
 			root) > 0);
 	assert_int_equal(system(command), 0);
 }
@@ -254,6 +254,7 @@ static const char *const paths[] = {
 	"/proc/7/status",
 	"/proc/7/maps",
 	"/etc/nccl.conf",
+	"/etc/security/limits.conf",
 	"/nccl-topo.xml",
 };
 
@@ -394,6 +395,8 @@ TEST(nothing_that_identifies_is_left_and_the_rest_fits_together)
 
 	assert_string_equal(text_at(bundle, "/sys/ib/fw_ver"), "218.0.219.13\n");
 	assert_non_null(strstr(text_at(bundle, "/proc/cmdline"), "iommu=pt"));
+	assert_string_equal(text_at(bundle, "/etc/security/limits.conf"), "somebody - memlock 0\n");
+	assert_non_null(strstr(text_at(bundle, "/job/7"), "dev uverbs0 231:192 0660 0 27 acl\n"));
 	assert_string_equal(text_at(bundle, "/proc/7/stat"), ") S 1 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9100");
 	assert_string_equal(text_at(bundle, "/proc/7/status"), "State:\tT (stopped)\nCapEff:\t00000000\n");
 	assert_non_null(strstr(text_at(bundle, "/dev/kmsg"), "6,0,0,-;*\n4,3,7,-;mlx5_core 0000:1b:00.0"));

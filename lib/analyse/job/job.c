@@ -12,6 +12,7 @@
 #include "analyse/qp/qp.h"
 #include "base/buf.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text.h"
 
 /* Parts of the path of a control group, as the runtimes name them by default. Kubernetes and Slurm come first: they use a runtime themselves. */
@@ -146,6 +147,34 @@ static int provider_row(const struct rd_job_uverbs *uverbs, const struct rd_host
 	return -1;
 }
 
+/* Tags of acl(5), as system.posix_acl_access has them. */
+enum { ACL_USER = 2, ACL_GROUP_OBJ = 4, ACL_GROUP = 8, ACL_MASK = 16, ACL_OTHER = 32 };
+
+/* Whether an access list allows to open a file for reading and writing: 1, 0; -1: unknown. */
+static int acl_allows(const struct rd_job_proc *proc, const struct rd_job_node *node)
+{
+	uint64_t user = 0, mask = 7, other = 0, entry[3];
+	bool named = false, member = false, granted = false;
+
+	for (const char *at = node->acl; at;) {
+		_cleanup_free_ char *part = rd_next_part(&at, ',');
+		const char *from = part;
+
+		for (char *dot = part; dot && (dot = strchr(dot, '.'));)
+			*dot = ' ';
+		if (!part || rd_take_uints(&from, RD_DECIMAL, entry, 3) != 3)
+			return -1;
+		if (entry[0] == ACL_USER && entry[2] == proc->uid.v)
+			named = true, user = entry[1];
+		mask = entry[0] == ACL_MASK ? entry[1] : mask;
+		other = entry[0] == ACL_OTHER ? entry[1] : other;
+		if ((entry[0] == ACL_GROUP_OBJ && rd_job_in_group(proc, node->gid)) ||
+		    (entry[0] == ACL_GROUP && rd_job_in_group(proc, entry[2])))
+			member = true, granted |= (entry[1] & 6) == 6;
+	}
+	return ((named ? user & mask : member ? mask & (granted ? 6 : 0) : other) & 6) == 6;
+}
+
 /* Whether permissions allow to open a file for reading and writing: 1, 0; -1: unknown. */
 static int mode_allows(const struct rd_job_proc *proc, const struct rd_job_node *node)
 {
@@ -153,12 +182,14 @@ static int mode_allows(const struct rd_job_proc *proc, const struct rd_job_node 
 
 	if (node->mode.known != RD_OK)
 		return -1;
-	if ((node->mode.v & 0666) == 0666)
+	if ((node->mode.v & 0666) == 0666 && !(node->acl && *node->acl))
 		return 1;
-	if (proc->uid.known != RD_OK || proc->caps.known != RD_OK || node->acl || proc->user_other)
+	if (proc->uid.known != RD_OK || proc->caps.known != RD_OK || proc->user_other)
 		return -1;
 	if (proc->caps.v >> CAP_DAC_OVERRIDE & 1)
 		return 1;
+	if (node->acl && (!*node->acl || proc->uid.v != node->uid))
+		return acl_allows(proc, node);
 	shift = proc->uid.v == node->uid ? 6 : rd_job_in_group(proc, node->gid) ? 3 : 0;
 	return (node->mode.v >> shift & 6) == 6;
 }
@@ -220,7 +251,7 @@ static struct rd_finding judge_node(const struct rd_job_proc *proc, const struct
 	if (allowed < 0)
 		return made("job-device-mode", RD_SEV_UNKNOWN,
 			    rd_text("whether permissions allow to open /dev/infiniband/%s is unknown%s", uverbs->name,
-				    node->acl ? ": its owner or access list was not read" : ""),
+				    node->acl && !*node->acl ? ": its owner or access list was not read" : ""),
 			    NULL);
 	return fine;
 }

@@ -272,13 +272,14 @@ bool rd_collect_failed_starts(struct rd_source *src, struct rd_res *res)
 #define LINES_MAX 32768 /* bundles are foreign */
 #define GROUPS_MAX 65536
 
-/* "uverbs0 231:192 0666 0 0 acl", "uverbs0 ENOENT" */
+/* "uverbs0 231:192 0666 0 0 acl=1.6.0,…", "uverbs0 ENOENT"; "acl" alone: the list was not read. */
 static void take_node(struct rd_job_proc *proc, char **words)
 {
 	struct rd_job_node *node = RD_ADD(proc->nodes, proc->n_nodes, proc->cap_nodes);
 	uint32_t mode;
 
-	*node = (struct rd_job_node){ .name = rd_dup(words[0]), .there = words[4], .acl = words[5] };
+	*node = (struct rd_job_node){ .name = rd_dup(words[0]), .there = words[4] };
+	node->acl = words[5] ? rd_dup(words[5] + strlen("acl") + (words[5][3] == '=')) : NULL;
 	node->unknown = !node->there && strcmp(words[1], "ENOENT") != 0;
 	node->number = node->there ? rd_dup(words[1]) : NULL;
 	if (node->there && rd_parse_u32(words[2], RD_AS_C, 07777, &mode) == 0 &&
@@ -439,7 +440,7 @@ static void take_host(const struct rd_sysfs *fs, struct rd_job_proc *proc)
 
 		*node = (struct rd_job_node){ .name = rd_dup(system.uverbs[i].name), .there = system.uverbs[i].node };
 		RD_COPY(node->mode, system.uverbs[i].mode);
-		node->acl = true;
+		node->acl = rd_dup("");
 	}
 	for (size_t i = 0; i < system.providers.n; i++)
 		take_provider(proc, (char *[6]){ system.providers.v[i] });

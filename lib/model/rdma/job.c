@@ -19,7 +19,7 @@ void rd_job_proc_deinit(struct rd_job_proc *proc)
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lists); i++)
 		rd_text_list_deinit(lists[i]);
 	for (size_t i = 0; i < proc->n_nodes; i++)
-		RD_FREE(proc->nodes[i].name, proc->nodes[i].number);
+		RD_FREE(proc->nodes[i].name, proc->nodes[i].number, proc->nodes[i].acl);
 	for (size_t i = 0; i < proc->n_providers; i++)
 		free(proc->providers[i].name);
 	for (size_t i = 0; i < proc->n_limits; i++)

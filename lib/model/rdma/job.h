@@ -30,7 +30,8 @@ struct rd_job_node {
 	char *number;	     /* "231:192"; "0:0": not a character device; NULL: unknown */
 	RD_FIELD(unsigned) mode;
 	uint32_t uid, gid;
-	bool acl; /* an access list decides as well, or the owner was not read */
+	/* An access list decides as well: the tag, permissions and id of each entry, "2.6.1000,4.6.0,…"; "": it, or the owner, was not read; NULL: none. */
+	char *acl;
 };
 
 /* A library in the directory of providers. */

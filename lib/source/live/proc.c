@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <endian.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <ifaddrs.h>
@@ -11,6 +12,7 @@
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/openat2.h>
+#include <linux/posix_acl_xattr.h>
 #include <linux/sock_diag.h>
 #include <pwd.h>
 #include <rdma/rdma_netlink.h>
@@ -450,7 +452,23 @@ static void add_files(struct rd_proc_job *job)
 		rd_buf_printf(&job->out, "fds %u\n", n);
 }
 
-/* "dev uverbs0 231:192 0666 0 0": number, mode, owner, group; an access list adds "acl". Nothing is opened. */
+/* " acl=1.6.4294967295,2.6.1000": tag, permissions and id of each entry of an access list, as linux/posix_acl_xattr.h has them. */
+static void add_access_list(struct rd_proc_job *job, const char *path)
+{
+	struct {
+		uint32_t version;
+		struct posix_acl_xattr_entry v[128];
+	} list;
+	ssize_t size = getxattr(path, "system.posix_acl_access", &list, sizeof(list));
+
+	if (size > 0 || (size < 0 && errno == ERANGE))
+		rd_buf_str(&job->out, " acl");
+	for (size_t i = 0; size > 4 && i < ((size_t)size - 4) / sizeof(*list.v); i++)
+		rd_buf_printf(&job->out, "%c%u.%u.%u", i ? ',' : '=', le16toh(list.v[i].e_tag),
+			      le16toh(list.v[i].e_perm), le32toh(list.v[i].e_id));
+}
+
+/* "dev uverbs0 231:192 0666 0 0": number, mode, owner, group. Nothing is opened. */
 static void add_device(struct rd_proc_job *job, const char *name)
 {
 	_cleanup_close_ int fd = -1;
@@ -464,9 +482,10 @@ static void add_device(struct rd_proc_job *job, const char *name)
 		rd_buf_printf(&job->out, "dev %s %s\n", name, errno_word(fd < 0 ? -fd : errno));
 		return;
 	}
-	rd_buf_printf(&job->out, "dev %s %u:%u %04o %u %u%s\n", name, S_ISCHR(st.st_mode) ? major(st.st_rdev) : 0,
-		      S_ISCHR(st.st_mode) ? minor(st.st_rdev) : 0, st.st_mode & 07777, st.st_uid, st.st_gid,
-		      getxattr(own, "system.posix_acl_access", NULL, 0) > 0 ? " acl" : "");
+	rd_buf_printf(&job->out, "dev %s %u:%u %04o %u %u", name, S_ISCHR(st.st_mode) ? major(st.st_rdev) : 0,
+		      S_ISCHR(st.st_mode) ? minor(st.st_rdev) : 0, st.st_mode & 07777, st.st_uid, st.st_gid);
+	add_access_list(job, own);
+	rd_buf_str(&job->out, "\n");
 }
 
 static void add_devices(struct rd_proc_job *job)

@@ -465,6 +465,9 @@ static void redact_job(struct rd_redact *redact, const char *text, struct rd_buf
 			rd_buf_str(out, "env ");
 			rd_redact_variable(redact, line + 4, n - 4, out);
 			rd_buf_add(out, line + n, whole - n);
+		} else if (strncmp(line, "dev ", 4) == 0 && value) {
+			rd_buf_add(out, line, (size_t)(value - line)); /* users and groups of an access list */
+			rd_buf_str(out, "\n");
 		} else if (strncmp(line, "lib ", 4) == 0 && slash) {
 			rd_buf_str(out, "lib ");
 			rd_buf_add(out, slash, whole - (size_t)(slash - line));

@@ -309,6 +309,41 @@ test_a_bundle_has_it() {
 	says 0 rdma
 	"$R" capture --force "$W/x.tar" >/dev/null
 	"$R" --from "$W/x.tar" job "$job" --json | jq -e '.processes[0] | .verdict == "rdma" and .able and .nics[0].ibdev == "rxe0"'
+	"$R" --from "$W/x.tar" job --json | jq -e --argjson p "$job" 'any(.processes[]; .pid == $p and .verdict == "rdma")'
+}
+
+test_a_bundle_has_what_was_selected() {
+	nccl NCCL_IB_HCA=rxe "$JOB"
+	"$R" capture --force --redact --pid "$job" "$W/x.tar" >/dev/null
+	"$R" --from "$W/x.tar" job --json |
+		jq -e --argjson p "$job" 'any(.processes[]; .pid == $p and .verdict == "tcp" and .asked == "rdma" and .sockets.bytes > 25000000)'
+}
+
+# user RESULT USER [ARGUMENT…]: of user-rdma
+user() {
+	local result=$1 user=$2
+	shift 2
+	"$R" "$@" check --deadline 60 --user "$user" --json >"$W/check.json" || :
+	jq -c '.status, (.checks[] | select(.id == "user-rdma"))' "$W/check.json"
+	jq -e --arg r "$result" 'any(.checks[]; .id == "user-rdma" and .result == $r)' "$W/check.json" >/dev/null
+}
+
+test_a_job_of_a_user() {
+	chmod 0666 /dev/infiniband/*
+	user pass 0:0
+	user pass root
+	chmod 0660 /dev/infiniband/*
+	chgrp 4242 /dev/infiniband/*
+	user fail 1000:1000
+	jq -e '.status == 2 and any(.checks[]; .observed // "" | contains("has mode 0660, owner 0, group 4242; the process has uid 1000"))' "$W/check.json"
+	"$R" capture --force "$W/x.tar" >/dev/null
+	user fail 1000:1000 --from "$W/x.tar"
+	user fail nobody
+	user pass root
+	! user fail 1000:1000,4242
+	"$R" check --user nosuch && return 1
+	chmod 0666 /dev/infiniband/*
+	chgrp 0 /dev/infiniband/*
 }
 
 # Last: the mode can be changed only while there is no other namespace.
