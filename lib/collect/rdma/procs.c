@@ -279,7 +279,7 @@ static void take_node(struct rd_job_proc *proc, char **words)
 	uint32_t mode;
 
 	*node = (struct rd_job_node){ .name = rd_dup(words[0]), .there = words[4] };
-	node->acl = words[5] ? rd_dup(words[5] + strlen("acl") + (words[5][3] == '=')) : NULL;
+	node->acl = words[5] ? rd_dup(strncmp(words[5], "acl=", 4) == 0 ? words[5] + 4 : "") : NULL;
 	node->unknown = !node->there && strcmp(words[1], "ENOENT") != 0;
 	node->number = node->there ? rd_dup(words[1]) : NULL;
 	if (node->there && rd_parse_u32(words[2], RD_AS_C, 07777, &mode) == 0 &&
