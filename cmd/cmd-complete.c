@@ -319,8 +319,8 @@ static void add_opt_row(struct rd_section *section, const char *command, const s
 
 static int print_tables(struct rd_ctx *ctx)
 {
-	struct rd_section *commands = rd_section_create("commands", command_columns, RD_ARRAY_SIZE(command_columns));
-	struct rd_section *options = rd_section_create("options", option_columns, RD_ARRAY_SIZE(option_columns));
+	struct rd_section *commands = RD_SECTION("commands", command_columns);
+	struct rd_section *options = RD_SECTION("options", option_columns);
 	const struct rd_opt *opts[2 * RD_OPTS_MAX];
 	struct rd_report report;
 	int r;

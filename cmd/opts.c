@@ -406,10 +406,8 @@ static int check_globals(const struct rd_ctx *ctx, struct rd_err *err)
 
 static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
-	int r = check_globals(ctx, err);
+	int r = check_globals(ctx, err) ?: check_rules(ctx, err);
 
-	if (!r)
-		r = check_rules(ctx, err);
 	if (!r && ctx->cmd->check)
 		r = ctx->cmd->check(ctx, argc, argv, err);
 	if (!r && argc > 0 && !ctx->cmd->operands)

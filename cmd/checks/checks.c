@@ -43,10 +43,8 @@ static int read_qps(struct rd_source *source, struct checks *checks, struct rd_e
 static int read_all(struct rd_source *source, int pid, struct checks *checks, struct rd_errlist *errors,
 		    struct rd_err *err)
 {
-	int r = rd_collect_host(source, WHAT, &checks->host, errors, err);
+	int r = rd_collect_host(source, WHAT, &checks->host, errors, err) ?: rd_host_within_bounds(&checks->host, err);
 
-	if (!r)
-		r = rd_host_within_bounds(&checks->host, err);
 	if (!r)
 		r = rd_collect_system(source, pid, &checks->system, errors, err);
 	if (r)

@@ -161,7 +161,7 @@ static void observe(struct check_result *result)
 {
 	struct rd_report *report = &result->checks.report;
 
-	report->scalars = rd_section_create("scalars", observe_columns, RD_ARRAY_SIZE(observe_columns));
+	report->scalars = RD_SECTION("scalars", observe_columns);
 	rd_row_uint(rd_section_add(report->scalars), 0, (uint64_t)result->status);
 	report->status = RD_EXIT_OK;
 }

@@ -84,10 +84,8 @@ static int topo_choose(const struct topo_opts *opts, bool *ret, struct rd_err *e
 static int topo_judge(const struct rd_ctx *ctx, const bool *chosen, struct checks *checks, struct rd_err *err)
 {
 	const struct topo_opts *opts = ctx->state;
-	int r = checks_load(ctx, ctx->source, (int)opts->pid, checks, err);
+	int r = checks_load(ctx, ctx->source, (int)opts->pid, checks, err) ?: checks_select(checks, opts->devices, err);
 
-	if (!r)
-		r = checks_select(checks, opts->devices, err);
 	if (!r && opts->profile)
 		r = checks_take_profile(checks, opts->profile, err);
 	if (r < 0)

@@ -119,10 +119,9 @@ static int read_bundle(struct counters *c, const char *path, struct rd_err *err)
 	_cleanup_(rd_source_closep) struct rd_source *bundle = NULL;
 	_cleanup_(rd_counter_reader_destroyp) struct rd_counter_reader *reader = NULL;
 	int rdma_error;
-	int r = rd_open_local_bundle(path, counters_read_ahead, &bundle, err);
+	int r = rd_open_local_bundle(path, counters_read_ahead, &bundle, err) ?:
+			rd_counter_reader_create(bundle, RD_COUNTERS_ALL, &reader, &rdma_error, NULL, err);
 
-	if (!r)
-		r = rd_counter_reader_create(bundle, RD_COUNTERS_ALL, &reader, &rdma_error, NULL, err);
 	if (r < 0)
 		return r;
 	rd_counter_reader_sample(reader, &c->before.sample);
@@ -284,9 +283,7 @@ int counters_since(struct rd_ctx *ctx, const char *path, struct rd_findings *ret
 	int r;
 
 	counters_init(ctx, &all, &c);
-	r = counters_read_since(&c, path, err);
-	if (!r)
-		r = counters_sample(&c, ctx->source, err);
+	r = counters_read_since(&c, path, err) ?: counters_sample(&c, ctx->source, err);
 	if (!r)
 		r = counters_conclude(&c, err);
 	if (r < 0)

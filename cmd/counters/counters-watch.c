@@ -61,7 +61,7 @@ static int print_increase(const struct counters_until *until, const struct count
 	const struct counters *c = w->c;
 	const struct rd_counter *counter = &w->set->counters[i];
 	const struct rd_counter_port *port = &w->set->ports[counter->port];
-	struct rd_section *section = rd_section_create("until", until_columns, RD_ARRAY_SIZE(until_columns));
+	struct rd_section *section = RD_SECTION("until", until_columns);
 	struct rd_row *row = RD_ROW(section, RD_UINT(c->now.sample.realtime_ns), RD_STR(port->ibdev),
 				    port->port ? RD_UINT(port->port) : RD_UNKNOWN_CELL, RD_STR(counter->netdev),
 				    RD_STR(rd_counter_group_name(counter->group)), RD_STR(counter->name),
@@ -151,8 +151,7 @@ void counters_watch_deinit(struct counters_watch *w)
 	rd_findings_deinit(&w->findings);
 	rd_findings_deinit(&w->events);
 	rd_counter_sample_deinit(&w->first);
-	free(w->selected);
-	free(w->ports);
+	RD_FREE(w->selected, w->ports);
 }
 
 int counters_advance(struct counters_watch *w, struct rd_err *err)
@@ -305,8 +304,7 @@ static int finish(struct counters_watch *w, uint64_t looks)
 	rd_causes_find(&first, &last, c->deltas, seconds, &c->causes);
 	ctx->schema = "rdmadiag/counters-summary/1";
 	rd_output_init(ctx, &report);
-	report.scalars = rd_section_create("summary", columns, RD_ARRAY_SIZE(columns));
-	RD_ROW(report.scalars, RD_DOUBLE(seconds), RD_UINT(looks), RD_UINT(w->ticks.missed));
+	report.scalars = RD_OBJECT("summary", columns, RD_DOUBLE(seconds), RD_UINT(looks), RD_UINT(w->ticks.missed));
 	rd_report_add_findings(&report, &w->events);
 	rd_report_add_findings(&report, &c->causes.findings);
 	if (opts->fail)

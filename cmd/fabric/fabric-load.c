@@ -304,10 +304,8 @@ static int collect(struct fabric_run *run, struct rd_mads *mads, struct rd_fabri
 	struct rd_sweep_limits plain = run->limits;
 	struct rd_fabric other;
 	uint64_t attributes;
-	int r = rd_pma_subsets(run->opts.subsets, &attributes, err);
-
-	if (!r)
-		r = rd_collect_fabric(mads, &run->from, &run->limits, attributes, ret, err);
+	int r = rd_pma_subsets(run->opts.subsets, &attributes, err) ?:
+			rd_collect_fabric(mads, &run->from, &run->limits, attributes, ret, err);
 
 	plain.per_switch = 0;
 	if (r < 0 || strcmp(run->source->ops->name, "bundle") != 0 || !rd_fabric_is_incomplete(ret) ||
@@ -383,9 +381,7 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 	*run = (struct fabric_run){ .source = source, .opts = *opts, .limits = limits };
 	run->limits.window = opts->window ? opts->window : limits.window;
 	run->limits.timeout_ms = opts->timeout_ms ? opts->timeout_ms : limits.timeout_ms;
-	r = choose_port(source, opts->port, &run->from, err);
-	if (!r)
-		r = discover(run, err);
+	r = choose_port(source, opts->port, &run->from, err) ?: discover(run, err);
 	if (r < 0)
 		fabric_end(run);
 	return r;
@@ -414,10 +410,8 @@ bool fabric_refresh(struct fabric_run *run, unsigned ms)
 
 int fabric_sweep(struct fabric_run *run, struct rd_err *err)
 {
-	int r = open_port(run, err);
+	int r = open_port(run, err) ?: rd_fabric_sweep(run->mads, &run->limits, run->sweeps > 0, &run->fabric, err);
 
-	if (!r)
-		r = rd_fabric_sweep(run->mads, &run->limits, run->sweeps > 0, &run->fabric, err);
 	if (!r)
 		note_hints(run);
 	/* The device may have been re-registered: the next sweep reopens the port. */

@@ -69,9 +69,8 @@ int fabric_merge(struct fabric_session *s, int argc, char **argv)
 	for (int i = 0; i < argc && !r; i++) {
 		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 
-		r = rd_read_local(argv[i], &bytes, &err);
-		if (!r)
-			r = rd_share_read(argv[i], (const char *)bytes.data, bytes.size, &files, &err);
+		r = rd_read_local(argv[i], &bytes, &err) ?:
+			    rd_share_read(argv[i], (const char *)bytes.data, bytes.size, &files, &err);
 	}
 	if (r < 0)
 		return rd_fail(s->ctx, &err);

@@ -207,9 +207,7 @@ int fabric_path(struct fabric_session *s, const char *from, const char *to)
 	int r;
 
 	s->ctx->schema = "rdmadiag/counters-fabric-path/1";
-	r = fabric_session_begin(s, &err);
-	if (!r)
-		r = find_end(&s->run.fabric, from, &both[0], &err);
+	r = fabric_session_begin(s, &err) ?: find_end(&s->run.fabric, from, &both[0], &err);
 	if (!r)
 		r = find_end(&s->run.fabric, to, &both[1], &err);
 	if (!r && both[0].port == both[1].port)
@@ -280,8 +278,6 @@ int fabric_routes(struct fabric_session *s)
 	int r;
 
 	s->ctx->schema = "rdmadiag/counters-fabric-routes/1";
-	r = fabric_session_begin(s, &err);
-	if (!r)
-		r = read_tables(s, NULL, 0, &routes, &err);
+	r = fabric_session_begin(s, &err) ?: read_tables(s, NULL, 0, &routes, &err);
 	return r < 0 ? rd_fail(s->ctx, &err) : report_routes(s, &routes);
 }

@@ -42,10 +42,9 @@ static int read_topology(const char *path, struct rd_fabric *ret, struct rd_err 
 {
 	_cleanup_bytes_ struct rd_bytes read = { 0 };
 	struct topology_file file = { .path = path };
-	int r = rd_read_local(path, &file.bytes, err);
+	int r = rd_read_local(path, &file.bytes, err) ?:
+			rd_child_run(path, parse_confined, &file, PARSING_MS, TOPOLOGY_BYTES, &read, err);
 
-	if (!r)
-		r = rd_child_run(path, parse_confined, &file, PARSING_MS, TOPOLOGY_BYTES, &read, err);
 	if (!r)
 		r = rd_topology_build(path, &read, ret, err);
 	rd_bytes_deinit(&file.bytes);
@@ -63,9 +62,8 @@ static int read_limits(struct fabric_session *s, struct rd_err *err)
 		r = rd_fabric_limits_parse(table.v[i].path, (const char *)table.v[i].bytes.data, table.v[i].bytes.size,
 					   &s->limits, err);
 	if (!r && s->cmd->thresholds) {
-		r = rd_read_local(s->cmd->thresholds, &own, err);
-		if (!r)
-			r = rd_fabric_limits_parse(s->cmd->thresholds, (const char *)own.data, own.size, &s->limits,
+		r = rd_read_local(s->cmd->thresholds, &own, err) ?:
+			    rd_fabric_limits_parse(s->cmd->thresholds, (const char *)own.data, own.size, &s->limits,
 						   err);
 	}
 	return r;
@@ -99,9 +97,8 @@ static int session_init(struct rd_ctx *ctx, struct fabric_session *s, struct rd_
 	if (!r && cmd->compare)
 		r = read_topology(cmd->compare, &s->plan, err);
 	if (!r && cmd->shards) {
-		r = rd_read_local(cmd->shards, &hosts, err);
-		if (!r)
-			r = rd_hostfile_parse(cmd->shards, (const char *)hosts.data, hosts.size, &s->hosts, err);
+		r = rd_read_local(cmd->shards, &hosts, err) ?:
+			    rd_hostfile_parse(cmd->shards, (const char *)hosts.data, hosts.size, &s->hosts, err);
 	}
 	return r;
 }
@@ -680,10 +677,8 @@ static int run_session(struct fabric_session *s, int n_operands, char **operands
 	if (cmd->repeat.seconds > 0)
 		return sweep_repeatedly(s, NULL);
 	if (!cmd->plan) {
-		int r = fabric_session_begin(s, &err);
+		int r = fabric_session_begin(s, &err) ?: fabric_session_sweep(s, &err);
 
-		if (!r)
-			r = fabric_session_sweep(s, &err);
 		return r < 0 ? rd_fail(s->ctx, &err) : report_sweep(s, false);
 	}
 	return fabric_session_begin(s, &err) < 0 ? rd_fail(s->ctx, &err) : show_plan(s, &s->run.fabric);

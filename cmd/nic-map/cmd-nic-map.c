@@ -25,10 +25,8 @@ static int read_sysfs(struct rd_source *source, unsigned what, struct rd_host *h
 		      struct rd_errlist *errors, struct rd_err *err)
 {
 	const struct rd_sysfs fs = { .src = source, .errors = errors };
-	int r = rd_collect_host(source, what, host, errors, err);
+	int r = rd_collect_host(source, what, host, errors, err) ?: rd_host_within_bounds(host, err);
 
-	if (!r)
-		r = rd_host_within_bounds(host, err);
 	if (!r)
 		rd_collect_gpu_memory(&fs, system);
 	return r;

@@ -321,10 +321,9 @@ static int compare_topology(const struct nicmap *nm, const struct rd_bytes *byte
 			    struct rd_err *err)
 {
 	struct rd_host file = { 0 };
-	int r = rd_collect_nccl_xml(cmp->what.file, (const char *)bytes->data, bytes->size, &file, err);
+	int r = rd_collect_nccl_xml(cmp->what.file, (const char *)bytes->data, bytes->size, &file, err) ?:
+			rd_runlog_topology(cmp->what.file, (const char *)bytes->data, bytes->size, &cmp->log, err);
 
-	if (!r)
-		r = rd_runlog_topology(cmp->what.file, (const char *)bytes->data, bytes->size, &cmp->log, err);
 	if (!r) {
 		cmp->what.kind = "topology";
 		cmp->cut = cmp->log.cut;
@@ -426,9 +425,7 @@ static int read_other(struct rd_ctx *ctx, const char *path, struct fleet *fleet,
 		return r;
 	other.source = source;
 	other.globals.from = path;
-	r = nicmap_load(&other, source, 0, &nm, err);
-	if (!r)
-		r = add_host(fleet, &nm, source, path, err);
+	r = nicmap_load(&other, source, 0, &nm, err) ?: add_host(fleet, &nm, source, path, err);
 	nicmap_deinit(&nm);
 	return r;
 }

@@ -95,9 +95,7 @@ static int read_all(struct rd_ctx *ctx, struct rd_join *join, int argc, char **a
 		_cleanup_(rd_source_closep) struct rd_source *source = NULL;
 
 		rd_progress_show(&progress, "bundle", (size_t)i + 1, (size_t)argc);
-		r = rd_source_bundle_open(argv[i], &source, err);
-		if (!r)
-			r = read_source(&reading, source, argv[i], err);
+		r = rd_source_bundle_open(argv[i], &source, err) ?: read_source(&reading, source, argv[i], err);
 	}
 	rd_progress_end(&progress);
 	/* The bundle of --from is one of them. */

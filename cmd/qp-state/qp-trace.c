@@ -226,10 +226,9 @@ static int finish(struct run *run, struct rd_err *err)
 {
 	const struct rd_session_info *info = rd_session_info(run->rec.session);
 	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
-	int r = rd_session_totals(run->rec.session, &run->sum.totals, err);
+	int r = rd_session_totals(run->rec.session, &run->sum.totals, err) ?:
+			rd_session_durations(run->rec.session, run->sum.durations, err);
 
-	if (!r)
-		r = rd_session_durations(run->rec.session, run->sum.durations, err);
 	if (r)
 		return r;
 	note_errors(run);

@@ -80,9 +80,7 @@ void shell_line_deinit(struct shell_line *line)
 {
 	for (size_t i = 0; i < line->n; i++)
 		free(line->words[i]);
-	free(line->words);
-	free(line->program);
-	free(line->file);
+	RD_FREE(line->words, line->program, line->file);
 	*line = (struct shell_line){ 0 };
 }
 
@@ -182,8 +180,7 @@ static void send_finding(unsigned number, const char *text, const char *fix)
 static void forget(struct shell_findings *findings)
 {
 	for (size_t i = 0; i < findings->n; i++) {
-		free(findings->v[i].text);
-		free(findings->v[i].fix);
+		RD_FREE(findings->v[i].text, findings->v[i].fix);
 	}
 	findings->n = 0;
 }
@@ -891,8 +888,7 @@ static int shell_cmd_run(struct rd_ctx *ctx, int argc, char **argv)
 		shell_reader_close(&reader);
 	}
 	shell_findings_deinit(&s.shell.findings);
-	free(s.shell.bundle);
-	free(s.shell.source);
+	RD_FREE(s.shell.bundle, s.shell.source);
 	return code;
 }
 

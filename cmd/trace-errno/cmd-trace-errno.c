@@ -482,9 +482,7 @@ static int run_trace_errno(struct rd_ctx *ctx, int argc, char **argv)
 	}
 	r = t.opts->user ? trace_user_find(t.opts->user, &t.user, &err) : 0;
 	if (!r)
-		r = trace_have_rdma(ctx->source, &err);
-	if (!r)
-		r = rd_select(ctx->source, &t.set, &t.notes, &err);
+		r = trace_have_rdma(ctx->source, &err) ?: rd_select(ctx->source, &t.set, &t.notes, &err);
 	if (r)
 		return rd_fail(ctx, &err);
 	t.facts = rd_trace_facts_create(ctx->source);

@@ -60,10 +60,9 @@ static int take_first_sample(struct qp_recorder *rec, struct rd_err *err)
 	struct rd_qp_views views = { 0 };
 	struct rd_res res = { 0 };
 	uint64_t began = now(rec);
-	int r = rd_collect_res(rec->ctx->source, RD_WANT_QPS, NULL, &res, &rec->notes, err);
+	int r = rd_collect_res(rec->ctx->source, RD_WANT_QPS, NULL, &res, &rec->notes, err) ?:
+			rd_collect_res(rec->ctx->source, 0, NULL, &rec->devs, NULL, err);
 
-	if (!r)
-		r = rd_collect_res(rec->ctx->source, 0, NULL, &rec->devs, NULL, err);
 	if (!r) {
 		rd_qp_views_init(&views, &res);
 		rd_qp_track_sample(rec->track, &views, began, now(rec));
@@ -77,10 +76,8 @@ int qp_recorder_start(struct qp_recorder *rec, struct rd_err *err)
 {
 	static const char command[] = "qp-state --trace";
 	struct rd_source *src = rec->ctx->source;
-	int r = trace_have_rdma(src, err);
+	int r = trace_have_rdma(src, err) ?: trace_have_privileges(src, command, err);
 
-	if (!r)
-		r = trace_have_privileges(src, command, err);
 	if (!r)
 		r = rd_select_qp(src, &rec->set, &rec->watch, &rec->notes, err);
 	if (r)
@@ -94,9 +91,7 @@ int qp_recorder_start(struct qp_recorder *rec, struct rd_err *err)
 		return r;
 	}
 	note_missing_events(rec);
-	r = rd_source_live_set_ring(src, rd_session_ring_fd(rec->session), err);
-	if (!r)
-		r = take_first_sample(rec, err);
+	r = rd_source_live_set_ring(src, rd_session_ring_fd(rec->session), err) ?: take_first_sample(rec, err);
 	rec->started_ns = now(rec);
 	return r;
 }

@@ -28,8 +28,7 @@ void trace_extend_create(struct trace *t)
 
 static void forget_deepen(struct trace_extend *e)
 {
-	free(RD_TAKE(e->deepen));
-	free(RD_TAKE(e->tried));
+	RD_FREE(RD_TAKE(e->deepen), RD_TAKE(e->tried));
 }
 
 static void begin_deepen(struct trace *t)
@@ -45,8 +44,7 @@ void trace_extend_destroy(struct trace_extend *e)
 	if (!e)
 		return;
 	forget_deepen(e);
-	free(e->modules);
-	free(e);
+	RD_FREE(e->modules, e);
 }
 
 void trace_extend_notice(struct trace *t)

@@ -522,7 +522,7 @@ int trace_finish(struct trace *t)
 /* Rendering a table without rows checks the columns of -o. */
 int trace_columns_check(const struct trace *t, struct rd_err *err)
 {
-	struct rd_section *events = rd_section_create("event", rd_trace_event_columns, RD_TRACE_EVENT_COLUMNS);
+	struct rd_section *events = RD_SECTION("event", rd_trace_event_columns);
 	struct rd_trace_summary sum = { 0 };
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_report report;

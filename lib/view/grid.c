@@ -17,17 +17,9 @@ void rd_grid_deinit(struct rd_grid *grid)
 	for (size_t i = 0; i < grid->n; i++) {
 		for (size_t c = 0; grid->rows[i].cells && c < grid->n_columns; c++)
 			free(grid->rows[i].cells[c].text);
-		free(grid->rows[i].cells);
-		free(grid->rows[i].key);
-		free(grid->rows[i].group);
+		RD_FREE(grid->rows[i].cells, grid->rows[i].key, grid->rows[i].group);
 	}
-	free(grid->rows);
-	free(grid->columns);
-	free(grid->widths);
-	free(grid->numbers);
-	free(grid->empty);
-	free(grid->shown);
-	free(grid->heads);
+	RD_FREE(grid->rows, grid->columns, grid->widths, grid->numbers, grid->empty, grid->shown, grid->heads);
 	*grid = (struct rd_grid){ 0 };
 }
 

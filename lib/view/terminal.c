@@ -34,9 +34,7 @@ int rd_view_check_terminal(struct rd_err *err)
 		rd_err_set(err, ENOTTY, "--live", "stdin and stdout must be a terminal");
 		return rd_err_hint(err, "run without --live; over ssh: ssh -t HOST rdmadiag ...");
 	}
-	r = rd_curses_load("--live", err);
-	if (!r)
-		r = rd_late_load(&late, "--live", err);
+	r = rd_curses_load("--live", err) ?: rd_late_load(&late, "--live", err);
 	if (r < 0)
 		return r;
 	if (terminfo.setupterm(NULL, STDOUT_FILENO, &known) == OK) {

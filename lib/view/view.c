@@ -455,8 +455,7 @@ static void refresh_page(struct rd_view *view)
 		if (view->detail_key)
 			update_detail(view);
 	}
-	free(page.headline);
-	free(page.alarm);
+	RD_FREE(page.headline, page.alarm);
 	rd_section_destroy(page.top);
 	rd_section_destroy(page.body);
 }
@@ -485,8 +484,7 @@ static void open_row(struct rd_view *view)
 
 static void close_row(struct rd_view *view)
 {
-	free(view->detail_key);
-	free(view->detail_title);
+	RD_FREE(view->detail_key, view->detail_title);
 	view->detail_key = view->detail_title = NULL;
 	rd_pane_deinit(&view->detail);
 }
@@ -706,7 +704,6 @@ int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd
 	close_row(&view);
 	rd_pane_deinit(&view.body);
 	rd_pane_deinit(&view.top);
-	free(view.headline);
-	free(view.alarm);
+	RD_FREE(view.headline, view.alarm);
 	return 0;
 }

@@ -163,7 +163,7 @@ static void add_counter(struct rd_section *section, const struct rd_counters_sho
 
 struct rd_section *rd_counters_section(const struct rd_counters_shown *shown)
 {
-	struct rd_section *section = rd_section_create("counters", rd_counter_columns, RD_CNT_COLUMNS);
+	struct rd_section *section = RD_SECTION("counters", rd_counter_columns);
 
 	for (size_t i = 0; i < shown->set->n; i++)
 		if (!shown->selected || shown->selected[i])
@@ -173,7 +173,7 @@ struct rd_section *rd_counters_section(const struct rd_counters_shown *shown)
 
 static struct rd_section *evidence_of(const struct rd_counters_shown *shown, const struct rd_cause *cause)
 {
-	struct rd_section *section = rd_section_create("counters", evidence_columns, RD_ARRAY_SIZE(evidence_columns));
+	struct rd_section *section = RD_SECTION("counters", evidence_columns);
 
 	for (size_t i = 0; i < cause->n_evidence; i++) {
 		const struct rd_counter *counter = &shown->set->counters[cause->evidence[i].counter];
@@ -186,7 +186,7 @@ static struct rd_section *evidence_of(const struct rd_counters_shown *shown, con
 
 static void add_causes(struct rd_report *report, const struct rd_counters_shown *shown)
 {
-	struct rd_section *section = rd_section_create("causes", cause_columns, RD_ARRAY_SIZE(cause_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("causes", cause_columns));
 
 	for (size_t i = 0; shown->causes && i < shown->causes->n; i++) {
 		const struct rd_cause *cause = &shown->causes->v[i];
@@ -198,7 +198,6 @@ static void add_causes(struct rd_report *report, const struct rd_counters_shown 
 		       RD_STR(cause->title), RD_STR(cause->observed), RD_STR(fix), RD_STR(advice),
 		       RD_SUB(evidence_of(shown, cause)));
 	}
-	rd_report_add(report, section);
 }
 
 void rd_report_counters(struct rd_report *report, const struct rd_counters_shown *shown)
@@ -207,7 +206,7 @@ void rd_report_counters(struct rd_report *report, const struct rd_counters_shown
 	struct rd_section *section;
 
 	rd_report_add(report, rd_counters_section(shown));
-	section = rd_section_create("ports", port_columns, RD_ARRAY_SIZE(port_columns));
+	section = RD_SECTION("ports", port_columns);
 	for (size_t i = 0; i < shown->set->n_ports; i++) {
 		const struct rd_counter_port *port = &shown->set->ports[i];
 		const struct rd_counter_state *state = &shown->now->states[i];
@@ -227,24 +226,22 @@ void rd_report_counters(struct rd_report *report, const struct rd_counters_shown
 	}
 	rd_report_add(report, section);
 	add_causes(report, shown);
-	report->scalars = rd_section_create("scalars", scalar_columns, RD_ARRAY_SIZE(scalar_columns));
-	RD_ROW(report->scalars, RD_STR(now->boot_id[0] ? now->boot_id : NULL),
-	       now->monotonic_ns ? RD_DOUBLE((double)now->monotonic_ns / 1e9) : RD_UNKNOWN_CELL,
-	       shown->deltas && shown->seconds > 0 ? RD_DOUBLE(shown->seconds) : RD_UNKNOWN_CELL);
+	report->scalars = RD_OBJECT("scalars", scalar_columns, RD_STR(now->boot_id[0] ? now->boot_id : NULL),
+				    now->monotonic_ns ? RD_DOUBLE((double)now->monotonic_ns / 1e9) : RD_UNKNOWN_CELL,
+				    shown->deltas && shown->seconds > 0 ? RD_DOUBLE(shown->seconds) : RD_UNKNOWN_CELL);
 	if (shown->causes)
 		rd_report_add_findings(report, &shown->causes->findings);
 }
 
 void rd_report_meanings(struct rd_report *report, const struct rd_meaning *const *meanings, size_t n)
 {
-	struct rd_section *section = rd_section_create("meanings", meaning_columns, RD_ARRAY_SIZE(meaning_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("meanings", meaning_columns));
 
 	for (size_t i = 0; i < n; i++)
 		RD_ROW(section, RD_STR(meanings[i]->name), RD_STR(meanings[i]->driver), RD_STR(meanings[i]->unit),
 		       RD_STR(rd_overflow_name(meanings[i]->overflow)), positive(meanings[i]->bits),
 		       RD_STR(rd_counter_role_name(meanings[i]->role)), RD_BOOL(meanings[i]->summable),
 		       RD_STR(meanings[i]->text));
-	rd_report_add(report, section);
 }
 
 static const struct rd_column rate_columns[] = {
@@ -268,7 +265,7 @@ static const struct rd_column rate_columns[] = {
 struct rd_section *rd_rates_section(const struct rd_rates *rates, const struct rd_counter_set *set,
 				    const struct rd_counter_sample *now, const bool *selected)
 {
-	struct rd_section *section = rd_section_create("rates", rate_columns, RD_ARRAY_SIZE(rate_columns));
+	struct rd_section *section = RD_SECTION("rates", rate_columns);
 
 	/* Port 0 is a device as a whole, without traffic of its own. */
 	for (size_t p = 0; p < rates->n; p++)
@@ -361,7 +358,7 @@ static struct rd_section *history_section(const double *shares, const struct rd_
 
 struct rd_section *rd_live_ports(const struct rd_live *live)
 {
-	struct rd_section *section = rd_section_create("ports", live_port_columns, RD_ARRAY_SIZE(live_port_columns));
+	struct rd_section *section = RD_SECTION("ports", live_port_columns);
 
 	for (size_t p = 0; p < live->set->n_ports; p++)
 		if (live->set->ports[p].port && live->ports[p]) {
@@ -397,7 +394,7 @@ static void set_numbers(struct rd_row *row, size_t value, size_t rate, const str
 
 struct rd_section *rd_live_counters(const struct rd_live *live, const uint32_t *order, size_t n)
 {
-	struct rd_section *section = rd_section_create("counters", counter_columns, C_COLUMNS);
+	struct rd_section *section = RD_SECTION("counters", counter_columns);
 
 	for (size_t i = 0; i < n; i++) {
 		struct rd_row *row = rd_section_add(section);
@@ -468,7 +465,7 @@ static size_t count_by_owner(const struct rd_res *res, const char *device, struc
 
 struct rd_section *rd_live_owners(const struct rd_res *res, const char *device)
 {
-	struct rd_section *section = rd_section_create("owners", owner_columns, RD_ARRAY_SIZE(owner_columns));
+	struct rd_section *section = RD_SECTION("owners", owner_columns);
 	_cleanup_free_ struct tally *tallies = NULL;
 	size_t n = count_by_owner(res, device, &tallies);
 
@@ -487,7 +484,7 @@ struct rd_section *rd_live_owners(const struct rd_res *res, const char *device)
 
 struct rd_section *rd_live_port(const struct rd_live *live, uint32_t port, const struct rd_res *res)
 {
-	struct rd_section *section = rd_section_create("port", detail_columns, D_COLUMNS);
+	struct rd_section *section = RD_SECTION("port", detail_columns);
 
 	if (res) {
 		_cleanup_free_ struct tally *tallies = NULL;

@@ -78,7 +78,7 @@ static struct rd_section *objects_of(const struct rd_log_line *line)
 		object_columns[i] =
 			(struct rd_column){ .key = rd_log_fields[i].key,
 					    .type = rd_log_fields[i].class == RD_LOG_NUMBER ? RD_T_UINT : RD_T_STR };
-	section = rd_section_create("objects", object_columns, RD_LOG_FIELDS);
+	section = RD_SECTION("objects", object_columns);
 	row = rd_section_add(section);
 	for (size_t i = 0; i < RD_LOG_FIELDS; i++)
 		if (object_columns[i].type == RD_T_STR)
@@ -114,7 +114,7 @@ static void add_code_row(const struct rd_log_form *code, struct rd_section *sect
 /* The form of a line may be a code itself. */
 static struct rd_section *codes_of(const struct rd_log_line *line)
 {
-	struct rd_section *section = rd_section_create("codes", code_columns, RD_ARRAY_SIZE(code_columns));
+	struct rd_section *section = RD_SECTION("codes", code_columns);
 
 	if (line->form->table)
 		add_code_row(line->form, section);
@@ -125,7 +125,7 @@ static struct rd_section *codes_of(const struct rd_log_line *line)
 
 static struct rd_section *causes_of(const struct rd_log_join *join)
 {
-	struct rd_section *section = rd_section_create("causes", cause_columns, RD_ARRAY_SIZE(cause_columns));
+	struct rd_section *section = RD_SECTION("causes", cause_columns);
 
 	for (size_t i = 0; i < join->n; i++) {
 		const struct rd_log_cause *cause = &join->causes[i];
@@ -142,7 +142,7 @@ static struct rd_section *causes_of(const struct rd_log_join *join)
 
 static struct rd_section *now_of(const struct rd_log_join *join)
 {
-	struct rd_section *section = rd_section_create("now", now_columns, RD_ARRAY_SIZE(now_columns));
+	struct rd_section *section = RD_SECTION("now", now_columns);
 
 	for (size_t i = 0; i < join->facts.n; i++)
 		RD_ROW(section, RD_STR(join->facts.v[i]));
@@ -166,18 +166,16 @@ static void add_row(const struct rd_log_line *line, const struct rd_log_join *jo
 
 void rd_report_explain(struct rd_report *report, const struct rd_log *log)
 {
-	struct rd_section *lines = rd_section_create("lines", rd_explain_columns, RD_EXPLAIN_COLUMNS);
-	struct rd_section *peers = rd_section_create("peers", peer_columns, RD_ARRAY_SIZE(peer_columns));
+	struct rd_section *lines = rd_report_add(report, RD_SECTION("lines", rd_explain_columns));
+	struct rd_section *peers = rd_report_add(report, RD_SECTION("peers", peer_columns));
 
-	report->scalars = rd_section_create("scalars", scalar_columns, RD_ARRAY_SIZE(scalar_columns));
-	RD_ROW(report->scalars, RD_UINT(log->lines), RD_UINT(log->unknown), RD_UINT(log->dropped));
+	report->scalars =
+		RD_OBJECT("scalars", scalar_columns, RD_UINT(log->lines), RD_UINT(log->unknown), RD_UINT(log->dropped));
 	for (size_t i = 0; i < log->n; i++)
 		add_row(&log->v[i], &log->joins[i], lines);
 	for (size_t i = 0; i < log->n_peers; i++)
 		RD_ROW(peers, RD_STR(log->peers[i].name), RD_UINT((uint64_t)__builtin_popcountll(log->peers[i].files)),
 		       RD_UINT(log->peers[i].lines));
-	rd_report_add(report, lines);
-	rd_report_add(report, peers);
 }
 
 static void add_line(struct rd_buf *out, const char *what, const char *text)

@@ -36,7 +36,7 @@ static struct rd_cell positive(uint64_t n)
 
 static struct rd_section *make_rates(const struct rd_fabric *fabric, const struct rd_fabric_census *census)
 {
-	struct rd_section *section = rd_section_create("links_by_rate", rate_columns, RD_ARRAY_SIZE(rate_columns));
+	struct rd_section *section = RD_SECTION("links_by_rate", rate_columns);
 
 	for (size_t i = 0; i < census->n_rates; i++) {
 		const struct rd_fabric_rate *rate = &census->rates[i];
@@ -51,7 +51,7 @@ static struct rd_section *make_rates(const struct rd_fabric *fabric, const struc
 
 static struct rd_section *make_census(const struct rd_fabric *fabric)
 {
-	struct rd_section *section = rd_section_create("census", census_columns, RD_ARRAY_SIZE(census_columns));
+	struct rd_section *section = RD_SECTION("census", census_columns);
 	struct rd_fabric_census census;
 
 	rd_fabric_take_census(fabric, &census);
@@ -179,7 +179,7 @@ static const struct rd_column plan_columns[] = {
 
 static struct rd_section *make_spread(const char *key, const struct rd_fabric_spread *spread)
 {
-	struct rd_section *section = rd_section_create(key, spread_columns, RD_ARRAY_SIZE(spread_columns));
+	struct rd_section *section = RD_SECTION(key, spread_columns);
 
 	if (spread->n == 0)
 		rd_section_add(section);
@@ -221,7 +221,7 @@ static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
 	struct rd_fabric_spread mads = { (double)s->latency_min_ns / 1e9, (double)s->latency_median_ns / 1e9,
 					 (double)s->latency_p99_ns / 1e9, (double)s->latency_max_ns / 1e9,
 					 (size_t)s->latencies };
-	struct rd_section *section = rd_section_create("sweep", sweep_columns, RD_ARRAY_SIZE(sweep_columns));
+	struct rd_section *section = RD_SECTION("sweep", sweep_columns);
 	struct rd_fabric_tally tally = rd_fabric_count_ports(fabric);
 	size_t ports = 0, nodes = 0;
 
@@ -247,7 +247,7 @@ static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
 
 static struct rd_section *make_shard(const struct rd_fabric_shown *shown)
 {
-	struct rd_section *section = rd_section_create("shard", shard_columns, RD_ARRAY_SIZE(shard_columns));
+	struct rd_section *section = RD_SECTION("shard", shard_columns);
 	const struct rd_shard *shard = &shown->shards->v[shown->shard];
 	_cleanup_free_ char *topology = rd_text("0x%016" PRIx64, shown->shards->topology);
 
@@ -260,24 +260,23 @@ void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_sho
 {
 	const struct rd_fabric *fabric = shown->fabric;
 
-	report->scalars = rd_section_create("fabric", top_columns, RD_ARRAY_SIZE(top_columns));
-	RD_ROW(report->scalars, RD_STR(fabric->ibdev[0] ? fabric->ibdev : NULL), positive(fabric->port),
-	       positive(fabric->sm_lid), RD_BOOL(shown->changes), RD_SUB(make_census(fabric)),
-	       RD_SUB(make_sweep(shown)), shown->shards ? RD_SUB(make_shard(shown)) : RD_UNKNOWN_CELL,
-	       RD_UINT_OF(shown->latches_dropped));
+	report->scalars = RD_OBJECT("fabric", top_columns, RD_STR(fabric->ibdev[0] ? fabric->ibdev : NULL),
+				    positive(fabric->port), positive(fabric->sm_lid), RD_BOOL(shown->changes),
+				    RD_SUB(make_census(fabric)), RD_SUB(make_sweep(shown)),
+				    shown->shards ? RD_SUB(make_shard(shown)) : RD_UNKNOWN_CELL,
+				    RD_UINT_OF(shown->latches_dropped));
 }
 
 /* ---- the plan */
 
 void rd_report_plan(struct rd_report *report, const struct rd_shards *shards, const struct rd_plan_basis *basis)
 {
-	struct rd_section *section = rd_section_create("plan", plan_columns, RD_ARRAY_SIZE(plan_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("plan", plan_columns));
 	_cleanup_free_ char *topology = rd_text("0x%016" PRIx64, shards->topology);
 
-	report->scalars = rd_section_create("basis", basis_columns, RD_ARRAY_SIZE(basis_columns));
-	RD_ROW(report->scalars, RD_STR(topology), RD_UINT(shards->ports), RD_DOUBLE(basis->latency),
-	       RD_STR(basis->measured ? "measured" : "assumed"), RD_UINT(basis->attributes), RD_UINT(basis->window),
-	       RD_UINT(basis->per_lid));
+	report->scalars = RD_OBJECT("basis", basis_columns, RD_STR(topology), RD_UINT(shards->ports),
+				    RD_DOUBLE(basis->latency), RD_STR(basis->measured ? "measured" : "assumed"),
+				    RD_UINT(basis->attributes), RD_UINT(basis->window), RD_UINT(basis->per_lid));
 	for (size_t i = 0; i < shards->n; i++) {
 		const struct rd_shard *shard = &shards->v[i];
 		struct rd_row *row = RD_ROW(
@@ -290,7 +289,6 @@ void rd_report_plan(struct rd_report *report, const struct rd_shards *shards, co
 		if (shard->host && !shard->found)
 			rd_row_severity(row, RD_SEV_WARNING);
 	}
-	rd_report_add(report, section);
 }
 
 /* ---- metrics */
@@ -489,17 +487,15 @@ static const struct rd_column file_columns[] = {
 
 static struct rd_section *make_coverage(const struct rd_merge *merge)
 {
-	struct rd_section *section = rd_section_create("coverage", coverage_columns, RD_ARRAY_SIZE(coverage_columns));
-
-	RD_ROW(section, positive(merge->shares), merge->shares ? RD_UINT(merge->missing) : RD_UNKNOWN_CELL,
-	       RD_UINT(merge->ports), RD_UINT(merge->fresh), RD_UINT(merge->ports - merge->fresh),
-	       RD_UINT_OF(merge->uncovered), RD_UINT(merge->duplicates));
-	return section;
+	return RD_OBJECT("coverage", coverage_columns, positive(merge->shares),
+			 merge->shares ? RD_UINT(merge->missing) : RD_UNKNOWN_CELL, RD_UINT(merge->ports),
+			 RD_UINT(merge->fresh), RD_UINT(merge->ports - merge->fresh), RD_UINT_OF(merge->uncovered),
+			 RD_UINT(merge->duplicates));
 }
 
 static struct rd_section *make_shares(const struct rd_share_files *files, const struct rd_merge *merge)
 {
-	struct rd_section *section = rd_section_create("shares", file_columns, RD_ARRAY_SIZE(file_columns));
+	struct rd_section *section = RD_SECTION("shares", file_columns);
 
 	for (size_t i = 0; i < files->n; i++) {
 		const struct rd_share *share = &files->v[i];
@@ -518,8 +514,8 @@ void rd_report_fabric_merge(struct rd_report *report, const struct rd_share_file
 {
 	_cleanup_free_ char *topology = merge->shares ? rd_text("0x%016" PRIx64, merge->topology) : NULL;
 
-	report->scalars = rd_section_create("merge", merge_columns, RD_ARRAY_SIZE(merge_columns));
-	RD_ROW(report->scalars, RD_SUB(make_coverage(merge)), RD_UINT(merge->oldest_ns), RD_UINT(merge->newest_ns),
-	       RD_DOUBLE((double)(merge->newest_ns - merge->oldest_ns) / 1e9), RD_STR(topology));
+	report->scalars = RD_OBJECT("merge", merge_columns, RD_SUB(make_coverage(merge)), RD_UINT(merge->oldest_ns),
+				    RD_UINT(merge->newest_ns),
+				    RD_DOUBLE((double)(merge->newest_ns - merge->oldest_ns) / 1e9), RD_STR(topology));
 	rd_report_add(report, make_shares(files, merge));
 }

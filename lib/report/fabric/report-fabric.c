@@ -86,7 +86,7 @@ static bool is_changed(const struct rd_fabric *fabric, const struct rd_fabric_po
 static struct rd_section *make_counters(const struct rd_fabric *fabric, const struct rd_fabric_port *port, bool deltas,
 					bool moved)
 {
-	struct rd_section *section = rd_section_create("counters", map_columns, RD_ARRAY_SIZE(map_columns));
+	struct rd_section *section = RD_SECTION("counters", map_columns);
 
 	for (size_t i = 0; i < fabric->n_values; i++) {
 		struct rd_pma_value value;
@@ -103,7 +103,7 @@ static struct rd_section *make_counters(const struct rd_fabric *fabric, const st
 
 static struct rd_section *make_peer(const struct rd_fabric *fabric, const struct rd_fabric_port *peer)
 {
-	struct rd_section *section = rd_section_create("peer", peer_columns, RD_ARRAY_SIZE(peer_columns));
+	struct rd_section *section = RD_SECTION("peer", peer_columns);
 	_cleanup_free_ char *guid = rd_text("0x%016" PRIx64, fabric->nodes[peer->node].guid);
 
 	RD_ROW(section, RD_STR(guid), RD_STR(rd_fabric_name(&fabric->nodes[peer->node])),
@@ -303,7 +303,7 @@ static const struct rd_column seen_columns[] = {
 
 void rd_report_fabric_latched(struct rd_report *report, const struct rd_fabric_latch *const *ranked, size_t n)
 {
-	struct rd_section *section = rd_section_create("latched", latch_columns, RD_ARRAY_SIZE(latch_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("latched", latch_columns));
 
 	for (size_t i = 0; i < n; i++) {
 		const struct rd_fabric_latch *latch = ranked[i];
@@ -314,12 +314,11 @@ void rd_report_fabric_latched(struct rd_report *report, const struct rd_fabric_l
 		       RD_STR(latch->subject), RD_STR(latch->title), RD_STR(latch->observed), RD_STR(fix),
 		       RD_STR(advice));
 	}
-	rd_report_add(report, section);
 }
 
 struct rd_section *rd_report_fabric_seen(const struct rd_fabric_latch *const *ranked, size_t n)
 {
-	struct rd_section *section = rd_section_create("seen", seen_columns, RD_ARRAY_SIZE(seen_columns));
+	struct rd_section *section = RD_SECTION("seen", seen_columns);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct rd_fabric_latch *latch = ranked[i];

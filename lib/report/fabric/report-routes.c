@@ -132,7 +132,7 @@ static void add_hop(const struct rd_fabric *fabric, const struct rd_path *path, 
 
 static struct rd_section *make_end(const char *key, const struct rd_fabric *fabric, size_t at, uint16_t lid)
 {
-	struct rd_section *section = rd_section_create(key, end_columns, RD_ARRAY_SIZE(end_columns));
+	struct rd_section *section = RD_SECTION(key, end_columns);
 	const struct rd_fabric_port *port = &fabric->ports[at];
 	const struct rd_fabric_node *node = &fabric->nodes[port->node];
 	_cleanup_free_ char *guid = rd_text("0x%016" PRIx64, node->guid);
@@ -150,32 +150,30 @@ void rd_report_path(struct rd_report *report, const struct rd_fabric *fabric, co
 		[RD_ROUTE_ARRIVES] = "arrives",	  [RD_ROUTE_UNKNOWN] = "unknown", [RD_ROUTE_MISSING] = "missing",
 		[RD_ROUTE_DEAD_END] = "dead-end", [RD_ROUTE_ASTRAY] = "astray",	  [RD_ROUTE_LOOPS] = "loop",
 	};
-	struct rd_section *section = rd_section_create("path", hop_columns, RD_ARRAY_SIZE(hop_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("path", hop_columns));
 
-	report->scalars = rd_section_create("scalars", path_columns, RD_ARRAY_SIZE(path_columns));
-	RD_ROW(report->scalars, RD_SUB(make_end("from", fabric, paths[1].to, paths[1].lid)),
-	       RD_SUB(make_end("to", fabric, paths[0].to, paths[0].lid)), RD_STR(ends[paths[0].end]),
-	       RD_STR(ends[paths[1].end]), same_way ? RD_BOOL(*same_way) : RD_UNKNOWN_CELL);
+	report->scalars =
+		RD_OBJECT("scalars", path_columns, RD_SUB(make_end("from", fabric, paths[1].to, paths[1].lid)),
+			  RD_SUB(make_end("to", fabric, paths[0].to, paths[0].lid)), RD_STR(ends[paths[0].end]),
+			  RD_STR(ends[paths[1].end]), same_way ? RD_BOOL(*same_way) : RD_UNKNOWN_CELL);
 	for (size_t i = 0; i < 2; i++)
 		for (size_t j = 0; j < paths[i].n; j++)
 			add_hop(fabric, &paths[i], j, i ? "back" : "forward", section);
-	rd_report_add(report, section);
 }
 
 void rd_report_routes(struct rd_report *report, const struct rd_fabric *fabric, const struct rd_routes *routes,
 		      const struct rd_routes_verdict *verdict, bool all)
 {
-	struct rd_section *section = rd_section_create("routes", group_columns, RD_ARRAY_SIZE(group_columns));
-	struct rd_section *pairs = rd_section_create("pairs", pairs_columns, RD_ARRAY_SIZE(pairs_columns));
-	struct rd_section *tables = rd_section_create("tables", read_columns, RD_ARRAY_SIZE(read_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("routes", group_columns));
+	struct rd_section *pairs = RD_SECTION("pairs", pairs_columns);
+	struct rd_section *tables = RD_SECTION("tables", read_columns);
 
 	RD_ROW(pairs, RD_UINT(verdict->sources), RD_UINT(verdict->destinations), RD_UINT(verdict->pairs),
 	       RD_UINT(verdict->by_end[RD_ROUTE_ARRIVES]), RD_UINT(rd_routes_failing(verdict)),
 	       RD_UINT(verdict->by_end[RD_ROUTE_UNKNOWN]));
 	RD_ROW(tables, RD_UINT(routes->n_switches), RD_UINT(routes->n_unread), RD_UINT(routes->mads_sent),
 	       RD_UINT(routes->timeouts), RD_DOUBLE((double)routes->duration_ns / 1e9));
-	report->scalars = rd_section_create("scalars", routes_columns, RD_ARRAY_SIZE(routes_columns));
-	RD_ROW(report->scalars, RD_SUB(pairs), RD_SUB(tables));
+	report->scalars = RD_OBJECT("scalars", routes_columns, RD_SUB(pairs), RD_SUB(tables));
 	for (size_t i = 0; i < verdict->n; i++) {
 		const struct rd_route_group *group = &verdict->groups[i];
 		const struct rd_fabric_node *node = &fabric->nodes[group->node];
@@ -193,5 +191,4 @@ void rd_report_routes(struct rd_report *report, const struct rd_fabric *fabric, 
 		if (group->uneven)
 			rd_row_severity(row, RD_SEV_WARNING);
 	}
-	rd_report_add(report, section);
 }

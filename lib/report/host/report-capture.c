@@ -31,16 +31,15 @@ static const struct rd_column base_columns[] = {
 
 void rd_report_capture(struct rd_report *report, const struct rd_capture_facts *facts)
 {
-	struct rd_section *section = rd_section_create("bundles", rd_capture_columns, RD_CAPTURE_COLUMNS);
+	struct rd_section *section = rd_report_add(report, RD_SECTION("bundles", rd_capture_columns));
 
 	RD_ROW(section, RD_STR(facts->file), RD_UINT(facts->size), RD_UINT(facts->samples), RD_UINT(facts->requests),
 	       RD_UINT(facts->denied), RD_UINT_OF(facts->log_dropped), RD_DOUBLE(facts->seconds));
-	rd_report_add(report, section);
 }
 
 void rd_report_changes(struct rd_report *report, const char *host, uint64_t time, const struct rd_changes *changes)
 {
-	struct rd_section *section = rd_section_create("changes", rd_diff_columns, RD_DIFF_COLUMNS);
+	struct rd_section *section = rd_report_add(report, RD_SECTION("changes", rd_diff_columns));
 
 	for (size_t i = 0; i < changes->n; i++) {
 		const struct rd_fact *before = changes->v[i].before, *after = changes->v[i].after,
@@ -50,7 +49,5 @@ void rd_report_changes(struct rd_report *report, const char *host, uint64_t time
 		       RD_STR(before ? before->value : NULL), RD_STR(after ? after->value : NULL),
 		       RD_UINT(changes->v[i].weight));
 	}
-	rd_report_add(report, section);
-	report->scalars = rd_section_create("base", base_columns, RD_ARRAY_SIZE(base_columns));
-	RD_ROW(report->scalars, RD_STR(host), time ? RD_UINT(time) : RD_UNKNOWN_CELL);
+	report->scalars = RD_OBJECT("base", base_columns, RD_STR(host), time ? RD_UINT(time) : RD_UNKNOWN_CELL);
 }

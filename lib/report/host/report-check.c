@@ -42,7 +42,7 @@ static const struct rd_column rule_columns[] = {
 
 void rd_report_checks(struct rd_report *report, const struct rd_findings *findings, enum rd_severity least)
 {
-	struct rd_section *section = rd_section_create("checks", rd_check_columns, RD_CHECK_COLUMNS);
+	struct rd_section *section = rd_report_add(report, RD_SECTION("checks", rd_check_columns));
 
 	report->results = findings;
 	for (size_t i = 0; i < findings->n; i++) {
@@ -59,7 +59,6 @@ void rd_report_checks(struct rd_report *report, const struct rd_findings *findin
 		if (finding->severity > RD_SEV_OK)
 			rd_finding_copy(&report->findings, finding);
 	}
-	rd_report_add(report, section);
 }
 
 void rd_report_topo_headline(struct rd_report *report, const size_t *hidden)
@@ -78,7 +77,7 @@ void rd_report_topo_headline(struct rd_report *report, const size_t *hidden)
 
 struct rd_section *rd_report_check_detail(const struct rd_section *checks, size_t row)
 {
-	struct rd_section *page = rd_section_create("check", page_columns, RD_ARRAY_SIZE(page_columns));
+	struct rd_section *page = RD_SECTION("check", page_columns);
 
 	for (size_t c = 0; c < RD_CHECK_COLUMNS; c++) {
 		const struct rd_cell *cell = &checks->rows[row].cells[c];
@@ -90,7 +89,7 @@ struct rd_section *rd_report_check_detail(const struct rd_section *checks, size_
 
 void rd_report_rules(struct rd_report *report, const struct rd_check *const *checks, size_t n)
 {
-	struct rd_section *section = rd_section_create("rules", rule_columns, RD_ARRAY_SIZE(rule_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("rules", rule_columns));
 
 	for (size_t i = 0; i < n; i++) {
 		const struct rd_check *check = checks[i];
@@ -99,7 +98,6 @@ void rd_report_rules(struct rd_report *report, const struct rd_check *const *che
 		RD_ROW(section, RD_STR(check->id), RD_BOOL(!check->thorough), RD_STR(check->title), RD_STR(check->why),
 		       RD_STR(commands), RD_STR(advice), RD_STR(check->needs));
 	}
-	rd_report_add(report, section);
 }
 
 static void add_text(struct rd_buf *out, const char *before, const char *text)

@@ -45,7 +45,7 @@ static const struct rd_column env_columns[] = {
 
 struct rd_section *rd_report_job_can(const struct rd_job_view *view)
 {
-	struct rd_section *section = rd_section_create("can", can_columns, RD_ARRAY_SIZE(can_columns));
+	struct rd_section *section = RD_SECTION("can", can_columns);
 
 	for (size_t i = 0; i < view->can.n; i++) {
 		const struct rd_finding *finding = &view->can.v[i];
@@ -61,7 +61,7 @@ struct rd_section *rd_report_job_can(const struct rd_job_view *view)
 
 static struct rd_section *nics_of(const struct rd_job_view *view)
 {
-	struct rd_section *section = rd_section_create("nics", nic_columns, RD_ARRAY_SIZE(nic_columns));
+	struct rd_section *section = RD_SECTION("nics", nic_columns);
 	size_t all = 0;
 
 	for (size_t i = 0; i < view->n_nics; i++)
@@ -77,7 +77,7 @@ static struct rd_section *nics_of(const struct rd_job_view *view)
 
 static struct rd_section *sockets_of(const struct rd_job_sockets *sockets)
 {
-	struct rd_section *section = rd_section_create("sockets", socket_columns, RD_ARRAY_SIZE(socket_columns));
+	struct rd_section *section = RD_SECTION("sockets", socket_columns);
 
 	if (sockets->known)
 		RD_ROW(section, RD_UINT(sockets->connections), RD_UINT(sockets->bytes), RD_UINT(sockets->to_qp_peers),
@@ -90,7 +90,7 @@ static struct rd_section *sockets_of(const struct rd_job_sockets *sockets)
 /* "/usr/lib/libucp.so.0.0.0": what follows ".so." is its version, as far as the name has one. */
 static struct rd_section *libraries_of(const struct rd_job_proc *proc)
 {
-	struct rd_section *section = rd_section_create("libraries", library_columns, RD_ARRAY_SIZE(library_columns));
+	struct rd_section *section = RD_SECTION("libraries", library_columns);
 
 	for (size_t i = 0; i < proc->libs.n; i++) {
 		const char *path = proc->libs.v[i], *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -104,7 +104,7 @@ static struct rd_section *libraries_of(const struct rd_job_proc *proc)
 
 static struct rd_section *env_of(const struct rd_job_proc *proc)
 {
-	struct rd_section *section = rd_section_create("env", env_columns, RD_ARRAY_SIZE(env_columns));
+	struct rd_section *section = RD_SECTION("env", env_columns);
 
 	for (size_t i = 0; i < proc->env.n; i++) {
 		const char *equals = strchr(proc->env.v[i], '=');
@@ -202,7 +202,7 @@ const struct rd_job_view *rd_report_job_worst(const struct rd_job_view *views, s
 
 void rd_report_job(struct rd_report *report, const struct rd_job_view *views, size_t n)
 {
-	struct rd_section *section = rd_section_create("processes", rd_job_columns, RD_JOB_COLUMNS);
+	struct rd_section *section = RD_SECTION("processes", rd_job_columns);
 	const struct rd_job_view *worst = rd_report_job_worst(views, n);
 	bool unknown = false;
 

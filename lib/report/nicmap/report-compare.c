@@ -55,7 +55,7 @@ static const struct rd_column top_columns[] = {
 void rd_report_rails(struct rd_report *report, const struct rd_compared *hosts, size_t n, bool *const *differs,
 		     bool all, size_t most, size_t *left_out)
 {
-	struct rd_section *section = rd_section_create("rails", rail_columns, RD_ARRAY_SIZE(rail_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("rails", rail_columns));
 	int last = -1;
 
 	*left_out = 0;
@@ -79,14 +79,13 @@ void rd_report_rails(struct rd_report *report, const struct rd_compared *hosts, 
 					       RD_STR(port->firmware), RD_STR(port->link_layer), RD_STR(port->state),
 					       RD_BOOL(differs[h][i]));
 			}
-	rd_report_add(report, section);
 }
 
 void rd_report_envcheck(struct rd_report *report, const struct rd_effects *effects)
 {
 	/* Values of variables with such names are not printed. */
 	static const char *const secrets[] = { "PASSWORD", "PASSWD", "SECRET", "TOKEN", "CREDENTIAL" };
-	struct rd_section *section = rd_section_create("variables", var_columns, RD_ARRAY_SIZE(var_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("variables", var_columns));
 
 	for (size_t i = 0; i < effects->n; i++) {
 		const struct rd_effect *effect = &effects->v[i];
@@ -100,7 +99,6 @@ void rd_report_envcheck(struct rd_report *report, const struct rd_effects *effec
 		RD_ROW(section, RD_STR(effect->name), RD_STR(value), RD_STR(rd_judged_name(effect->judged)),
 		       RD_STR(effect->selects), RD_STR(effect->effect), RD_STR(effect->library), RD_UINT(size));
 	}
-	rd_report_add(report, section);
 }
 
 static void add_against_row(struct rd_section *section, const struct rd_against_row *of)
@@ -115,7 +113,7 @@ static void add_against_row(struct rd_section *section, const struct rd_against_
 struct rd_section *rd_report_against_table(const struct rd_against *against, size_t most, size_t *left_out)
 {
 	static const enum rd_verdict order[] = { RD_VERDICT_DIFFERS, RD_VERDICT_UNKNOWN, RD_VERDICT_SAME };
-	struct rd_section *section = rd_section_create("against", against_columns, RD_ARRAY_SIZE(against_columns));
+	struct rd_section *section = RD_SECTION("against", against_columns);
 
 	for (size_t i = 0; against->n <= most && i < against->n; i++)
 		add_against_row(section, &against->v[i]);
@@ -132,10 +130,10 @@ void rd_report_against(struct rd_report *report, const struct rd_against_what *w
 	size_t left_out;
 
 	rd_report_add(report, rd_report_against_table(against, SIZE_MAX, &left_out));
-	report->scalars = rd_section_create("scalars", top_columns, RD_ARRAY_SIZE(top_columns));
-	RD_ROW(report->scalars, RD_STR(what->file), RD_STR(what->kind), RD_STR(what->run_host), RD_STR(what->version),
-	       RD_UINT(against->n_of[RD_VERDICT_SAME]), RD_UINT(against->n_of[RD_VERDICT_DIFFERS]),
-	       RD_UINT(against->n_of[RD_VERDICT_UNKNOWN]));
+	report->scalars = RD_OBJECT("scalars", top_columns, RD_STR(what->file), RD_STR(what->kind),
+				    RD_STR(what->run_host), RD_STR(what->version),
+				    RD_UINT(against->n_of[RD_VERDICT_SAME]), RD_UINT(against->n_of[RD_VERDICT_DIFFERS]),
+				    RD_UINT(against->n_of[RD_VERDICT_UNKNOWN]));
 }
 
 /* "1 critical, 2 warnings", or `none`. */

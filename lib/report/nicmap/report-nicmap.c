@@ -344,7 +344,7 @@ static void add_gpu(struct rd_section *section, const struct rd_host *host, cons
 void rd_report_paths(struct rd_report *report, const char *name, const struct rd_host *host,
 		     const struct rd_nicmap *map, const struct rd_selection *shown)
 {
-	struct rd_section *section = rd_section_create(name, path_columns, RD_ARRAY_SIZE(path_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION(name, path_columns));
 
 	for (size_t g = 0; g < host->n_gpus; g++)
 		for (size_t d = 0; d < host->n_ibdevs; d++) {
@@ -359,7 +359,6 @@ void rd_report_paths(struct rd_report *report, const char *name, const struct rd
 			       RD_STR(rd_path_name(pair->nvshmem)), RD_BOOL_OF(pair->gpudirect),
 			       RD_STR(pair->gpudirect_why));
 		}
-	rd_report_add(report, section);
 }
 
 /* Ports, or their devices, as a list of names. */
@@ -384,7 +383,7 @@ static struct rd_cell device_cell(const struct rd_host *host, int port)
 
 static struct rd_section *choices_of(const struct rd_host *host, const struct rd_choices *choices)
 {
-	struct rd_section *section = rd_section_create("choices", choice_columns, RD_ARRAY_SIZE(choice_columns));
+	struct rd_section *section = RD_SECTION("choices", choice_columns);
 
 	for (size_t i = 0; i < choices->n; i++) {
 		const struct rd_choice *choice = &choices->v[i];
@@ -400,7 +399,7 @@ static struct rd_section *choices_of(const struct rd_host *host, const struct rd
 
 static struct rd_section *nets_of(const struct rd_host *host, const struct rd_nccl_nets *nets)
 {
-	struct rd_section *section = rd_section_create("nccl_nets", net_columns, RD_ARRAY_SIZE(net_columns));
+	struct rd_section *section = RD_SECTION("nccl_nets", net_columns);
 
 	for (size_t i = 0; i < nets->n; i++) {
 		const struct rd_nccl_net *net = &nets->v[i];
@@ -415,7 +414,7 @@ static struct rd_section *nets_of(const struct rd_host *host, const struct rd_nc
 static struct rd_section *gids_of(const struct rd_host *host, const struct rd_stack *stack,
 				  const struct rd_stack_choice *choice)
 {
-	struct rd_section *section = rd_section_create("gids", stack_gid_columns, RD_ARRAY_SIZE(stack_gid_columns));
+	struct rd_section *section = RD_SECTION("gids", stack_gid_columns);
 
 	for (size_t i = 0; i < choice->n_first; i++) {
 		const struct rd_port *port = &host->ports[choice->ports[i]];
@@ -473,8 +472,7 @@ static void add_stack_choice(struct rd_section *section, const struct rd_host *h
 static struct rd_section *stack_choices(const struct rd_host *host, const struct rd_stack *stack)
 {
 	const struct rd_stack_choice none = { .gpu = -1, .numa = -1, .why = stack->note };
-	struct rd_section *section =
-		rd_section_create("choices", stack_choice_columns, RD_ARRAY_SIZE(stack_choice_columns));
+	struct rd_section *section = RD_SECTION("choices", stack_choice_columns);
 
 	if (stack->transport)
 		add_stack_choice(section, host, stack, &none);
@@ -486,7 +484,7 @@ static struct rd_section *stack_choices(const struct rd_host *host, const struct
 /* Active ports that the stack does not use, and why. */
 static struct rd_section *left_out(const struct rd_host *host, const struct rd_stack *stack)
 {
-	struct rd_section *section = rd_section_create("left_out", left_columns, RD_ARRAY_SIZE(left_columns));
+	struct rd_section *section = RD_SECTION("left_out", left_columns);
 
 	for (size_t p = 0; p < host->n_ports && section->n < OTHERS_SHOWN; p++)
 		if (!stack->ports[p].taken && rd_port_active(&host->ports[p]))
@@ -498,8 +496,7 @@ static struct rd_section *left_out(const struct rd_host *host, const struct rd_s
 /* Single values of the document: what each library selects, the variables, the sources of the rules. */
 static void add_scalars(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
 {
-	struct rd_section *assignment =
-		rd_section_create("assignment", assignment_columns, RD_ARRAY_SIZE(assignment_columns));
+	struct rd_section *assignment = RD_SECTION("assignment", assignment_columns);
 	struct rd_section *env = rd_section_create("env", env_columns, 2);
 	struct rd_section *rules = rd_section_create("rules_read_from", rule_columns, 2);
 	struct rd_row *row = RD_ROW(assignment, RD_SUB(choices_of(host, &map->nvshmem)),
@@ -525,16 +522,14 @@ static void add_scalars(struct rd_report *report, const struct rd_host *host, co
 void rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map,
 		      const struct rd_selection *shown)
 {
-	struct rd_section *nics = rd_section_create("nics", rd_nic_columns, RD_NIC_COLUMNS);
-	struct rd_section *gpus = rd_section_create("gpus", gpu_columns, RD_ARRAY_SIZE(gpu_columns));
+	struct rd_section *nics = rd_report_add(report, RD_SECTION("nics", rd_nic_columns));
+	struct rd_section *gpus = rd_report_add(report, RD_SECTION("gpus", gpu_columns));
 
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (rd_selection_has_port(shown, p))
 			add_nic(nics, host, map, p);
 	for (size_t g = 0; g < host->n_gpus; g++)
 		add_gpu(gpus, host, map, g);
-	rd_report_add(report, nics);
-	rd_report_add(report, gpus);
 	rd_report_paths(report, "paths", host, map, shown);
 	add_scalars(report, host, map);
 	rd_report_add_findings(report, &map->findings);
@@ -617,7 +612,7 @@ static void add_stack_row(struct rd_section *section, const struct rd_host *host
 
 void rd_report_stacks(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
 {
-	struct rd_section *section = rd_section_create("stacks", stack_columns, RD_ARRAY_SIZE(stack_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("stacks", stack_columns));
 
 	for (int s = 0; s < RD_STACKS; s++) {
 		const struct rd_stack *stack = &map->stacks.v[s];
@@ -633,13 +628,12 @@ void rd_report_stacks(struct rd_report *report, const struct rd_host *host, cons
 			add_stack_row(section, host, s, stack, &stack->v[i], &stack->v[end - 1]);
 		}
 	}
-	rd_report_add(report, section);
 }
 
 void rd_report_gids(struct rd_report *report, const struct rd_port_views *views, const struct rd_selection *shown)
 {
 	const struct rd_host *host = views->host;
-	struct rd_section *section = rd_section_create("gids", gid_columns, RD_ARRAY_SIZE(gid_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("gids", gid_columns));
 
 	for (size_t p = 0; p < host->n_ports; p++)
 		for (size_t g = 0; rd_selection_has_port(shown, p) && g < host->ports[p].n_gids; g++) {
@@ -654,7 +648,6 @@ void rd_report_gids(struct rd_report *report, const struct rd_port_views *views,
 			       RD_STR(rd_port_is_ethernet(port) ? ip : NULL), RD_BOOL(views->v[p].gid == (int)g),
 			       RD_STR(text));
 		}
-	rd_report_add(report, section);
 }
 
 static void add_bridge(struct rd_section *section, const struct rd_host *host, int index)
@@ -692,7 +685,7 @@ static void add_host_bridge(struct rd_section *section, const struct rd_host *ho
 void rd_report_bridges(struct rd_report *report, const struct rd_host *host, int from, int to, const int *bridges,
 		       size_t n, size_t top)
 {
-	struct rd_section *section = rd_section_create("bridges", bridge_columns, RD_ARRAY_SIZE(bridge_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("bridges", bridge_columns));
 	int at = top > 0 ? bridges[top - 1] : from;
 	/* Without a common bridge the path leads through the host bridge of each side. */
 	bool over_host = host->pcis[at].parent < 0 &&
@@ -711,7 +704,6 @@ void rd_report_bridges(struct rd_report *report, const struct rd_host *host, int
 	for (size_t i = top; i < n; i++)
 		add_bridge(section, host, bridges[i]);
 	add_bridge(section, host, to);
-	rd_report_add(report, section);
 }
 
 /* "mlx5_0/1,mlx5_1/1"; NULL: none. Caller frees. */
@@ -753,20 +745,17 @@ static void add_assigned(struct rd_section *section, const char *library, const 
 
 void rd_report_assignment(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map)
 {
-	struct rd_section *section =
-		rd_section_create("assignments", assigned_columns, RD_ARRAY_SIZE(assigned_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("assignments", assigned_columns));
 
 	add_assigned(section, "nccl", host, map, &map->nccl);
 	add_assigned(section, "nvshmem", host, map, &map->nvshmem);
-	rd_report_add(report, section);
 }
 
 void rd_report_env_assignments(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *with,
 			       const struct rd_nicmap *without, size_t *differ)
 {
 	static const struct rd_choice none = { 0 };
-	struct rd_section *section =
-		rd_section_create("assignments", env_assigned_columns, RD_ARRAY_SIZE(env_assigned_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("assignments", env_assigned_columns));
 
 	*differ = 0;
 	for (size_t g = 0; g < with->nccl.n; g++) {
@@ -779,7 +768,6 @@ void rd_report_env_assignments(struct rd_report *report, const struct rd_host *h
 		RD_ROW(section, RD_UINT(host->gpus[g].index), RD_STR(now ? now : "-"), RD_STR(other ? other : "-"),
 		       direct < 0 ? RD_UNKNOWN_CELL : RD_BOOL(direct), RD_STR(a->why));
 	}
-	rd_report_add(report, section);
 }
 
 static int pci_of(const struct rd_host *host, size_t i)

@@ -109,7 +109,7 @@ static void set_end(struct rd_row *row, size_t from, const struct rd_join *join,
 
 static struct rd_section *end_object(const char *key, const struct rd_join *join, uint32_t i)
 {
-	struct rd_section *section = rd_section_create(key, end_columns, END_COLUMNS);
+	struct rd_section *section = RD_SECTION(key, end_columns);
 
 	set_end(rd_section_add(section), 0, join, i);
 	return section;
@@ -164,7 +164,7 @@ struct rd_section *rd_pairs_table(const struct rd_join *join, const struct rd_jo
 
 struct rd_section *rd_timeouts_section(void)
 {
-	return rd_section_create("timeouts", time_columns, RD_ARRAY_SIZE(time_columns));
+	return RD_SECTION("timeouts", time_columns);
 }
 
 void rd_timeouts_add(struct rd_section *section, const struct rd_qp_views *views, size_t i,
@@ -184,7 +184,7 @@ void rd_timeouts_add(struct rd_section *section, const struct rd_qp_views *views
 
 static struct rd_section *flows_section(const struct rd_qp_views *views, const struct rd_spreads *spreads)
 {
-	struct rd_section *section = rd_section_create("flows", one_flow_columns, RD_ARRAY_SIZE(one_flow_columns));
+	struct rd_section *section = RD_SECTION("flows", one_flow_columns);
 
 	for (size_t i = 0; i < spreads->n_flows; i++) {
 		const struct rd_flow *flow = &spreads->flows[i];
@@ -203,8 +203,8 @@ static struct rd_section *flows_section(const struct rd_qp_views *views, const s
 void rd_report_spreads(struct rd_report *report, const struct rd_qp_views *views, const struct rd_spreads *spreads)
 {
 	const struct rd_res *res = views->res;
-	struct rd_section *section = rd_section_create("entropy", spread_columns, RD_ARRAY_SIZE(spread_columns));
-	struct rd_section *collisions = rd_section_create("collisions", coll_columns, RD_ARRAY_SIZE(coll_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("entropy", spread_columns));
+	struct rd_section *collisions = rd_report_add(report, RD_SECTION("collisions", coll_columns));
 
 	for (size_t i = 0; i < spreads->n; i++) {
 		const struct rd_spread *of = &spreads->v[i];
@@ -224,8 +224,6 @@ void rd_report_spreads(struct rd_report *report, const struct rd_qp_views *views
 				     RD_UINT(of->udp_sport), RD_UINT(of->flows), RD_STR(of->lqpns)),
 			      COLL_PEER, of->peer_gid);
 	}
-	rd_report_add(report, section);
-	rd_report_add(report, collisions);
 	rd_report_add(report, flows_section(views, spreads));
 }
 
@@ -275,7 +273,7 @@ static const struct rd_column path_columns[] = {
 struct rd_section *rd_report_failover_event(const struct rd_failover_event *e, uint64_t realtime_ns)
 {
 	static const char *const names[] = { "path-died", "moved", "back", "stays" };
-	struct rd_section *section = rd_section_create("event", over_columns, RD_ARRAY_SIZE(over_columns));
+	struct rd_section *section = RD_SECTION("event", over_columns);
 	struct rd_section *expected = rd_section_create("expected_seconds", bound_columns, 2);
 	bool died = e->kind == RD_FAILOVER_DIED;
 	struct rd_row *row;
@@ -295,7 +293,7 @@ struct rd_section *rd_report_failover_event(const struct rd_failover_event *e, u
 
 void rd_report_failover(struct rd_report *report, const struct rd_res *res, const struct rd_failover_paths *paths)
 {
-	struct rd_section *section = rd_section_create("paths", path_columns, RD_ARRAY_SIZE(path_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("paths", path_columns));
 
 	for (size_t i = 0; i < paths->n; i++) {
 		const struct rd_failover_path *path = &paths->v[i];
@@ -307,5 +305,4 @@ void rd_report_failover(struct rd_report *report, const struct rd_res *res, cons
 		       RD_BOOL_OF(path->expected_backup), RD_STR(path->shared), RD_DOUBLE_OF(path->least),
 		       RD_DOUBLE_OF(path->most), RD_BOOL(path->for_ever));
 	}
-	rd_report_add(report, section);
 }

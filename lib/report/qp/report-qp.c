@@ -71,7 +71,7 @@ static void add_driver_cell(struct rd_row *row, const struct rd_qp_context *cont
 
 	if (!context->driver)
 		return;
-	section = rd_section_create("driver", columns, RD_ARRAY_SIZE(columns));
+	section = RD_SECTION("driver", columns);
 	for (const char *at = context->driver; at < context->driver + context->driver_size;) {
 		const char *value = at + strlen(at) + 1;
 
@@ -279,7 +279,7 @@ void rd_report_qp_summary(struct rd_report *report, const struct rd_res *res)
 {
 	static const enum rd_res_kind order[] = { RD_RES_QP,  RD_RES_CQ,  RD_RES_MR,   RD_RES_PD,
 						  RD_RES_CTX, RD_RES_SRQ, RD_RES_CM_ID };
-	struct rd_section *section = rd_section_create("summary", summary_columns, RD_ARRAY_SIZE(summary_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("summary", summary_columns));
 
 	for (size_t d = 0; d < res->n_devs; d++)
 		for (size_t i = 0; i < RD_ARRAY_SIZE(order); i++) {
@@ -295,12 +295,11 @@ void rd_report_qp_summary(struct rd_report *report, const struct rd_res *res)
 					     RD_UNKNOWN_CELL,
 				       dev->requested[kind] ? RD_UINT(dev->listed[kind]) : RD_UNKNOWN_CELL);
 		}
-	rd_report_add(report, section);
 }
 
 void rd_report_qp_processes(struct rd_report *report, const struct rd_res *res, const struct rd_res_holders *holders)
 {
-	struct rd_section *section = rd_section_create("processes", holder_columns, HELD_COLUMNS);
+	struct rd_section *section = rd_report_add(report, RD_SECTION("processes", holder_columns));
 
 	for (size_t i = 0; i < holders->n; i++) {
 		const struct rd_res_holder *holder = &holders->v[i];
@@ -316,12 +315,11 @@ void rd_report_qp_processes(struct rd_report *report, const struct rd_res *res, 
 			if (res->devs[holder->dev].requested[kind] && !res->devs[holder->dev].gaps[kind].code)
 				rd_row_uint(row, HELD_KINDS + (size_t)kind, holder->held[kind]);
 	}
-	rd_report_add(report, section);
 }
 
 void rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, const struct rd_qp_groups *groups)
 {
-	struct rd_section *section = rd_section_create("groups", group_columns, RD_ARRAY_SIZE(group_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("groups", group_columns));
 
 	for (size_t i = 0; i < groups->n; i++) {
 		const struct rd_qp_group *group = &groups->v[i];
@@ -339,7 +337,6 @@ void rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, con
 		       group->judged && group->sampled_twice ? RD_UINT(group->retrying) : RD_UNKNOWN_CELL,
 		       RD_STR(rd_path_health_name(group->health)), RD_STR(peers));
 	}
-	rd_report_add(report, section);
 }
 
 /* One state of one device, also if 0: a series that appears and disappears is hard to monitor. RD_QPS_N: unknown. */
@@ -477,7 +474,7 @@ static struct rd_section *mask_section(uint32_t mask)
 struct rd_section *rd_report_qp_event(const struct rd_qp_event *ev)
 {
 	static const struct rd_qp_event none;
-	struct rd_section *section = rd_section_create("event", event_columns, RD_ARRAY_SIZE(event_columns));
+	struct rd_section *section = RD_SECTION("event", event_columns);
 	const struct rd_qp_event *call = ev->what == RD_QP_MODIFIED ? ev : &none;
 	const struct rd_qp_seen *seen = &call->seen;
 	const char *event = ev->code.known == RD_OK ? rd_ib_event_name(ev->code.v) : NULL;
@@ -519,7 +516,7 @@ static const char *state_or_none(unsigned state)
 
 static struct rd_section *moves_section(const struct rd_qp_moves *moves)
 {
-	struct rd_section *section = rd_section_create("transitions", move_columns, RD_ARRAY_SIZE(move_columns));
+	struct rd_section *section = RD_SECTION("transitions", move_columns);
 
 	for (unsigned from = 0; from < RD_QP_ENDS; from++)
 		for (unsigned to = 0; to < RD_QP_ENDS; to++)
@@ -532,7 +529,7 @@ static struct rd_section *moves_section(const struct rd_qp_moves *moves)
 
 static struct rd_section *durations_section(const uint64_t durations[RD_QP_ENDS][RD_QP_DURATIONS])
 {
-	struct rd_section *section = rd_section_create("durations", duration_columns, RD_ARRAY_SIZE(duration_columns));
+	struct rd_section *section = RD_SECTION("durations", duration_columns);
 
 	for (unsigned to = 0; to < RD_QP_ENDS; to++)
 		for (unsigned power = 0; power < RD_QP_DURATIONS; power++)
@@ -546,10 +543,10 @@ void rd_report_qp_trace_summary(struct rd_report *report, const struct rd_qp_tra
 {
 	const struct rd_trace_totals *t = &sum->totals;
 
-	report->scalars = rd_section_create("summary", sum_columns, RD_ARRAY_SIZE(sum_columns));
-	RD_ROW(report->scalars, RD_DOUBLE(sum->seconds), RD_SUB(rd_report_backends(sum->per_backend)),
-	       RD_UINT(sum->functions), RD_UINT(t->events), RD_UINT(t->delivered), RD_UINT(t->lost),
-	       RD_UINT_OF(t->missed), RD_UINT(sum->shown));
+	report->scalars = RD_OBJECT("summary", sum_columns, RD_DOUBLE(sum->seconds),
+				    RD_SUB(rd_report_backends(sum->per_backend)), RD_UINT(sum->functions),
+				    RD_UINT(t->events), RD_UINT(t->delivered), RD_UINT(t->lost), RD_UINT_OF(t->missed),
+				    RD_UINT(sum->shown));
 	rd_report_add(report, moves_section(&sum->moves));
 	rd_report_add(report, durations_section(sum->durations));
 }

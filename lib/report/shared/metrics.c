@@ -15,11 +15,8 @@ void rd_metrics_deinit(struct rd_metrics *metrics)
 	for (size_t i = 0; i < metrics->n; i++) {
 		for (size_t j = 0; j < metrics->v[i]->n; j++)
 			free(metrics->v[i]->samples[j].labels);
-		free(metrics->v[i]->samples);
-		free(metrics->v[i]->name);
-		free(metrics->v[i]->unit);
-		free(metrics->v[i]->help);
-		free(metrics->v[i]);
+		RD_FREE(metrics->v[i]->samples, metrics->v[i]->name, metrics->v[i]->unit, metrics->v[i]->help,
+			metrics->v[i]);
 	}
 	free(metrics->v);
 	*metrics = (struct rd_metrics){ 0 };

@@ -75,7 +75,7 @@ static const struct rd_column backend_columns[] = {
 
 struct rd_section *rd_report_backends(const size_t per_backend[RD_BACKEND_COUNT])
 {
-	struct rd_section *section = rd_section_create("backends", backend_columns, RD_ARRAY_SIZE(backend_columns));
+	struct rd_section *section = RD_SECTION("backends", backend_columns);
 
 	for (int b = RD_BACKEND_NONE + 1; b < RD_BACKEND_COUNT; b++)
 		if (per_backend[b])

@@ -45,6 +45,16 @@ static inline struct rd_cell rd_cell_sub(struct rd_section *sub)
 		       sizeof((const struct rd_cell[]){ __VA_ARGS__ }) / sizeof(struct rd_cell))
 struct rd_row *rd_section_put(struct rd_section *section, const struct rd_cell *cells, size_t n);
 
+/* A section with these columns and one row of these cells. */
+#define RD_OBJECT(key, columns, ...)                                                         \
+	rd_section_of_row(RD_SECTION(key, columns), (const struct rd_cell[]){ __VA_ARGS__ }, \
+			  sizeof((const struct rd_cell[]){ __VA_ARGS__ }) / sizeof(struct rd_cell))
+static inline struct rd_section *rd_section_of_row(struct rd_section *section, const struct rd_cell *cells, size_t n)
+{
+	rd_section_put(section, cells, n);
+	return section;
+}
+
 /* A GID of 16 bytes, as in sysfs; as the IP address that it contains. */
 void rd_row_gid(struct rd_row *row, size_t column, const uint8_t *raw);
 void rd_row_gid_ip(struct rd_row *row, size_t column, const uint8_t *raw);

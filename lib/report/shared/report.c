@@ -69,8 +69,7 @@ static void forget_maker(struct rd_section *section)
 {
 	if (section->made)
 		row_deinit(section->made);
-	free(section->made);
-	free(section->arg);
+	RD_FREE(section->made, section->arg);
 	section->made = NULL;
 	section->arg = NULL;
 	section->make = NULL;
@@ -83,8 +82,7 @@ void rd_section_destroy(struct rd_section *section)
 	for (size_t i = 0; section->rows && i < section->n; i++)
 		row_deinit(&section->rows[i]);
 	forget_maker(section);
-	free(section->rows);
-	free(section);
+	RD_FREE(section->rows, section);
 }
 
 const struct rd_row *rd_section_row(const struct rd_section *section, size_t i)
@@ -220,9 +218,7 @@ void rd_report_init(struct rd_report *report, const char *schema)
 
 void rd_report_deinit(struct rd_report *report)
 {
-	free(report->host);
-	free(report->headline);
-	free(report->perfdata);
+	RD_FREE(report->host, report->headline, report->perfdata);
 	rd_texts_deinit(&report->notes);
 	rd_section_destroy(report->scalars);
 	for (size_t i = 0; i < report->n_sections; i++)
@@ -234,9 +230,9 @@ void rd_report_deinit(struct rd_report *report)
 	*report = (struct rd_report){ 0 };
 }
 
-void rd_report_add(struct rd_report *report, struct rd_section *section)
+struct rd_section *rd_report_add(struct rd_report *report, struct rd_section *section)
 {
-	*RD_ADD(report->sections, report->n_sections, report->cap_sections) = section;
+	return *RD_ADD(report->sections, report->n_sections, report->cap_sections) = section;
 }
 
 void rd_report_note(struct rd_report *report, const char *fmt, ...)

@@ -107,6 +107,7 @@ struct rd_report {
 
 /* Creates a section with these static columns. */
 struct rd_section *rd_section_create(const char *key, const struct rd_column *columns, size_t n_columns);
+#define RD_SECTION(key, columns) rd_section_create(key, columns, RD_ARRAY_SIZE(columns))
 /* Creates a section of `n` rows that are made when they are read. `arg`: freed with the section; what it points to must outlive the
  * section. */
 struct rd_section *rd_section_create_made(const char *key, const struct rd_column *columns, size_t n_columns, size_t n,
@@ -148,8 +149,8 @@ void rd_report_deinit(struct rd_report *report);
 /* Adds a line below the tables. */
 void rd_report_note(struct rd_report *report, const char *fmt, ...) RD_PRINTF(2, 3);
 
-/* Takes ownership of the section. */
-void rd_report_add(struct rd_report *report, struct rd_section *section);
+/* Takes ownership of the section, and returns it. */
+struct rd_section *rd_report_add(struct rd_report *report, struct rd_section *section);
 
 /* Adds the metrics of every page: exit code, findings by severity, errors, time, version. Each has `command` as a label, so that
  * the pages of several commands can be combined. */

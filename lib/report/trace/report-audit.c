@@ -162,14 +162,14 @@ static void conclude(struct rd_report *report, const struct rd_audit_set *now, c
 void rd_report_audit(struct rd_report *report, const struct rd_fnset *set, const struct rd_audit_set *now,
 		     const struct rd_audit_set *baseline, const struct rd_audit *audit)
 {
-	struct rd_section *changes = rd_section_create("changes", change_columns, RD_ARRAY_SIZE(change_columns));
-	struct rd_section *added = rd_section_create("added", name_columns, RD_ARRAY_SIZE(name_columns));
-	struct rd_section *removed = rd_section_create("removed", name_columns, RD_ARRAY_SIZE(name_columns));
+	struct rd_section *changes = rd_report_add(report, RD_SECTION("changes", change_columns));
+	struct rd_section *added = rd_report_add(report, RD_SECTION("added", name_columns));
+	struct rd_section *removed = rd_report_add(report, RD_SECTION("removed", name_columns));
 	size_t watched = 0;
 
-	report->scalars = rd_section_create("audit", scalar_columns, RD_ARRAY_SIZE(scalar_columns));
-	RD_ROW(report->scalars, RD_STR(now->kernel), RD_STR(baseline ? baseline->kernel : NULL), RD_BOOL(now->complete),
-	       baseline ? RD_UINT(audit->compared) : RD_UNKNOWN_CELL);
+	report->scalars = RD_OBJECT("audit", scalar_columns, RD_STR(now->kernel),
+				    RD_STR(baseline ? baseline->kernel : NULL), RD_BOOL(now->complete),
+				    baseline ? RD_UINT(audit->compared) : RD_UNKNOWN_CELL);
 	for (size_t i = 0; audit && i < audit->n; i++) {
 		static const enum place {
 			NONE,
@@ -190,9 +190,6 @@ void rd_report_audit(struct rd_report *report, const struct rd_fnset *set, const
 		if (place != NONE)
 			RD_ROW(place == ADDED ? added : removed, RD_STR(change->function), RD_STR(change->module));
 	}
-	rd_report_add(report, changes);
-	rd_report_add(report, added);
-	rd_report_add(report, removed);
 	rd_report_trace_functions(report, set, NULL);
 	if (audit) {
 		add_findings(report, audit, now->complete);
@@ -220,7 +217,7 @@ static void add_here(struct rd_report *report, struct rd_section *section, const
 		     const struct rd_audit_reason *why)
 {
 	const struct rd_fn *fn = &set->fns[why->fn];
-	struct rd_section *path = rd_section_create("path", path_columns, RD_ARRAY_SIZE(path_columns));
+	struct rd_section *path = RD_SECTION("path", path_columns);
 	_cleanup_buf_ struct rd_buf calls = { 0 }, callers = { 0 }, errnos = { 0 };
 	_cleanup_free_ char *hooks = name_hooks(fn->attachable & set->backends);
 
@@ -253,7 +250,7 @@ void rd_report_audit_explain(struct rd_report *report, const struct rd_fnset *se
 			     const struct rd_audit_reason *whys, size_t n_whys, const struct rd_audit_set *baselines,
 			     size_t n_baselines)
 {
-	struct rd_section *section = rd_section_create("functions", explain_columns, RD_ARRAY_SIZE(explain_columns));
+	struct rd_section *section = RD_SECTION("functions", explain_columns);
 
 	for (size_t i = 0; i < n_whys; i++)
 		add_here(report, section, set, &whys[i]);
@@ -320,7 +317,7 @@ static void add_finding(struct rd_report *report, const struct rd_audit_probe *p
 void rd_report_audit_probes(struct rd_report *report, const struct rd_audit_probe *probes, size_t n,
 			    const struct rd_audit_set *baseline)
 {
-	struct rd_section *section = rd_section_create("probes", probe_columns, RD_ARRAY_SIZE(probe_columns));
+	struct rd_section *section = RD_SECTION("probes", probe_columns);
 	size_t failed = 0, seen = 0;
 
 	for (size_t i = 0; i < n; i++) {

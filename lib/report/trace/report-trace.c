@@ -223,10 +223,10 @@ static struct rd_cell stack_cell(const char *key, size_t n_columns, const struct
 
 struct rd_section *rd_report_trace_event(const struct rd_event *ev, const struct rd_fnset *set)
 {
-	struct rd_section *section = rd_section_create("event", rd_trace_event_columns, RD_TRACE_EVENT_COLUMNS);
+	struct rd_section *section = RD_SECTION("event", rd_trace_event_columns);
 	struct rd_section *origin = rd_section_create("origin", place_columns, 2);
 	struct rd_section *below = rd_section_create("origin_below", text_columns, 1);
-	struct rd_section *chain = rd_section_create("chain", place_columns, RD_ARRAY_SIZE(place_columns));
+	struct rd_section *chain = RD_SECTION("chain", place_columns);
 	struct rd_section *evidence = rd_section_create("evidence", text_columns, 1);
 	const struct rd_explanation *why = &ev->why;
 	struct rd_row *row;
@@ -308,16 +308,16 @@ void rd_report_trace_summary(struct rd_report *report, const struct rd_trace_sum
 			     bool hide_benign)
 {
 	_cleanup_free_ struct rd_origin_count *merged = rd_alloc(sum->n_counts, sizeof(*merged));
-	struct rd_section *origins = rd_section_create("by_origin", origin_columns, RD_ARRAY_SIZE(origin_columns));
+	struct rd_section *origins = RD_SECTION("by_origin", origin_columns);
 	const struct rd_trace_totals *t = &sum->totals;
 	size_t n;
 
-	report->scalars = rd_section_create("summary", sum_columns, RD_ARRAY_SIZE(sum_columns));
-	RD_ROW(report->scalars, RD_DOUBLE(sum->seconds), RD_SUB(rd_report_backends(sum->per_backend)),
-	       RD_UINT(sum->functions), RD_UINT(t->events), RD_UINT(t->delivered), RD_UINT(t->lost),
-	       RD_UINT_OF(t->missed), RD_UINT(t->uncounted), RD_UINT(sum->benign),
-	       t->run_ns.known == RD_OK ? RD_DOUBLE((double)t->run_ns.v / 1e9) : RD_UNKNOWN_CELL,
-	       RD_STR(rd_early_end_name(sum->early_end)));
+	report->scalars = RD_OBJECT("summary", sum_columns, RD_DOUBLE(sum->seconds),
+				    RD_SUB(rd_report_backends(sum->per_backend)), RD_UINT(sum->functions),
+				    RD_UINT(t->events), RD_UINT(t->delivered), RD_UINT(t->lost), RD_UINT_OF(t->missed),
+				    RD_UINT(t->uncounted), RD_UINT(sum->benign),
+				    t->run_ns.known == RD_OK ? RD_DOUBLE((double)t->run_ns.v / 1e9) : RD_UNKNOWN_CELL,
+				    RD_STR(rd_early_end_name(sum->early_end)));
 	if (sum->n_counts)
 		memcpy(merged, sum->counts, sum->n_counts * sizeof(*merged));
 	n = merge(merged, sum->n_counts);
@@ -367,7 +367,7 @@ void rd_report_trace_loop(struct rd_report *report, const struct rd_crash_loop *
 	rd_rfc3339(loop->first, first);
 	summary = rd_text("same origin in %llu of the last %llu starts with a failure, first at %.19sZ",
 			  (unsigned long long)where->count, (unsigned long long)loop->starts, first);
-	report->scalars = rd_section_create("loop", loop_columns, RD_ARRAY_SIZE(loop_columns));
+	report->scalars = RD_SECTION("loop", loop_columns);
 	RD_ROW(origin, known(where->function), known(where->module));
 	RD_ROW(report->scalars, RD_STR(summary), RD_SUB(origin), known(where->verb), RD_STR(RD_ERRNO(where->err)),
 	       known(where->ibdev), known(loop->comm), known(where->job), RD_UINT(loop->starts), RD_UINT(where->count),
@@ -377,11 +377,11 @@ void rd_report_trace_loop(struct rd_report *report, const struct rd_crash_loop *
 void rd_report_trace_notice(struct rd_report *report, const char *event, uint64_t count, uint64_t since,
 			    const struct rd_failure_count *where, uint32_t pid)
 {
-	report->scalars = rd_section_create("notice", notice_columns, RD_ARRAY_SIZE(notice_columns));
-	RD_ROW(report->scalars, RD_STR(event), RD_UINT(count), since ? RD_UINT(since) : RD_UNKNOWN_CELL,
-	       where && pid ? RD_UINT(pid) : RD_UNKNOWN_CELL, known(where ? where->function : ""),
-	       known(where ? where->verb : ""), RD_STR(where ? RD_ERRNO(where->err) : NULL),
-	       known(where ? where->ibdev : ""));
+	report->scalars = RD_OBJECT("notice", notice_columns, RD_STR(event), RD_UINT(count),
+				    since ? RD_UINT(since) : RD_UNKNOWN_CELL,
+				    where && pid ? RD_UINT(pid) : RD_UNKNOWN_CELL, known(where ? where->function : ""),
+				    known(where ? where->verb : ""), RD_STR(where ? RD_ERRNO(where->err) : NULL),
+				    known(where ? where->ibdev : ""));
 }
 
 void rd_report_service_metrics(struct rd_report *report, const struct rd_service_totals *t)
@@ -419,7 +419,7 @@ void rd_report_service_metrics(struct rd_report *report, const struct rd_service
 
 struct rd_section *rd_report_trace_live(const struct rd_live_origin *origins, size_t n, const struct rd_fnset *set)
 {
-	struct rd_section *section = rd_section_create("origins", live_columns, RD_ARRAY_SIZE(live_columns));
+	struct rd_section *section = RD_SECTION("origins", live_columns);
 
 	for (const struct rd_live_origin *origin = origins; origin < origins + n; origin++) {
 		const struct rd_origin_count *count = &origin->count;
@@ -467,8 +467,8 @@ static void add_function(struct rd_section *section, const struct rd_fn *fn, con
 
 void rd_report_trace_functions(struct rd_report *report, const struct rd_fnset *set, const bool *match)
 {
-	struct rd_section *fns = rd_section_create("functions", fn_columns, RD_ARRAY_SIZE(fn_columns));
-	struct rd_section *modules = rd_section_create("modules", module_columns, RD_ARRAY_SIZE(module_columns));
+	struct rd_section *fns = rd_report_add(report, RD_SECTION("functions", fn_columns));
+	struct rd_section *modules = rd_report_add(report, RD_SECTION("modules", module_columns));
 
 	for (size_t i = 0; i < set->n_fns; i++)
 		if (!match || match[i])
@@ -485,8 +485,6 @@ void rd_report_trace_functions(struct rd_report *report, const struct rd_fnset *
 		       RD_BOOL(module->has_btf), RD_BOOL(module->file_matches),
 		       module->file_matches ? RD_UINT(module->unnamed) : RD_UNKNOWN_CELL, RD_STR(module->note));
 	}
-	rd_report_add(report, fns);
-	rd_report_add(report, modules);
 }
 
 void rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, const bool *match)
@@ -529,11 +527,9 @@ static void add_held(struct rd_section *section, const struct rd_held *held, boo
 
 void rd_report_trace_status(struct rd_report *report, const struct rd_held_list *list)
 {
-	struct rd_section *section = rd_section_create("attached", held_columns, RD_ARRAY_SIZE(held_columns));
+	struct rd_section *section = rd_report_add(report, RD_SECTION("attached", held_columns));
 
-	report->scalars = rd_section_create("status", status_columns, RD_ARRAY_SIZE(status_columns));
-	RD_ROW(report->scalars, RD_BOOL_OF(list->run_stats));
+	report->scalars = RD_OBJECT("status", status_columns, RD_BOOL_OF(list->run_stats));
 	for (size_t i = 0; i < list->n; i++)
 		add_held(section, &list->v[i], list->run_stats.known == RD_OK && list->run_stats.v);
-	rd_report_add(report, section);
 }
