@@ -66,13 +66,6 @@ static void add_words(struct rd_buf *out, const char *typed, const char *before,
 	}
 }
 
-static void add_errnos(struct rd_buf *out, const char *typed, const char *before)
-{
-	for (int code = 1; code < 134; code++)
-		if (rd_errno_name(code))
-			add_candidate(out, typed, before, rd_errno_name(code), rd_errno_text(code));
-}
-
 static void add_ibdevs(struct rd_source *source, struct rd_buf *out, const char *typed, const char *before)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
@@ -118,14 +111,6 @@ static char *listed_before(const char *typed, const char *before)
 	const char *comma = strrchr(typed, ',');
 
 	return comma ? rd_dup_part(typed, (size_t)(comma + 1 - typed)) : rd_dup(before);
-}
-
-static void add_rules(struct rd_buf *out, const char *typed, const char *before)
-{
-	_cleanup_free_ char *kept = listed_before(typed, before);
-
-	for (size_t i = 0; i < rd_n_checks; i++)
-		add_candidate(out, typed, kept, rd_checks[i]->id, rd_checks[i]->title);
 }
 
 /* Those with a meaning; names that are patterns are left out. */
@@ -194,17 +179,22 @@ static void complete_argument(const struct rd_ctx *ctx, const struct cursor *cur
 		return;
 	if (strcmp(kind, "file") == 0)
 		rd_buf_str(out, ":file\n");
-	else if (strcmp(kind, "errno") == 0)
-		add_errnos(out, typed, before);
-	else if (strcmp(kind, "ibdev") == 0)
+	else if (strcmp(kind, "errno") == 0) {
+		for (int code = 1; code < 134; code++)
+			if (rd_errno_name(code))
+				add_candidate(out, typed, before, rd_errno_name(code), rd_errno_text(code));
+	} else if (strcmp(kind, "ibdev") == 0)
 		add_ibdevs(ctx->source, out, typed, before);
 	else if (strcmp(kind, "pid") == 0)
 		add_pids(ctx->source, out, typed, before);
 	else if (strcmp(kind, "user") == 0)
 		add_users(ctx->source, out, typed, before);
-	else if (strcmp(kind, "rule") == 0)
-		add_rules(out, typed, before);
-	else if (strcmp(kind, "counter") == 0)
+	else if (strcmp(kind, "rule") == 0) {
+		_cleanup_free_ char *kept = listed_before(typed, before);
+
+		for (size_t i = 0; i < rd_n_checks; i++)
+			add_candidate(out, typed, kept, rd_checks[i]->id, rd_checks[i]->title);
+	} else if (strcmp(kind, "counter") == 0)
 		add_counters(out, typed, before);
 	else if (strcmp(kind, "qpn") == 0)
 		add_qpns(ctx->source, out, typed, before);
@@ -317,31 +307,6 @@ static void add_opt_row(struct rd_section *section, const char *command, const s
 	       RD_STR(opt->complete), RD_STR(opt->help));
 }
 
-static int print_tables(struct rd_ctx *ctx)
-{
-	struct rd_section *commands = RD_SECTION("commands", command_columns);
-	struct rd_section *options = RD_SECTION("options", option_columns);
-	const struct rd_opt *opts[2 * RD_OPTS_MAX];
-	struct rd_report report;
-	int r;
-
-	rd_output_init(ctx, &report);
-	for (const struct rd_opt *opt = rd_global_opts; opt->name; opt++)
-		add_opt_row(options, NULL, opt);
-	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
-		RD_ROW(commands, RD_STR((*cmd)->name), RD_STR((*cmd)->summary), RD_STR((*cmd)->operands),
-		       RD_BOOL((*cmd)->hidden), RD_BOOL((*cmd)->runs_command));
-		for (size_t i = 0, n = rd_opts_of(*cmd, opts); i < n; i++)
-			add_opt_row(options, (*cmd)->name, opts[i]);
-	}
-	ctx->globals.json = true;
-	rd_report_add(&report, commands);
-	rd_report_add(&report, options);
-	r = rd_output_print(ctx, &report);
-	rd_report_deinit(&report);
-	return r;
-}
-
 /* The bundle that the command line names: devices are its. NULL: this host. */
 static struct rd_source *open_bundle(struct rd_ctx *ctx, int argc, char **argv)
 {
@@ -369,8 +334,29 @@ static int complete_run(struct rd_ctx *ctx, int argc, char **argv)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_ctx of = *ctx;
 
-	if (state->dump)
-		return print_tables(ctx);
+	if (state->dump) {
+		struct rd_section *commands = RD_SECTION("commands", command_columns);
+		struct rd_section *options = RD_SECTION("options", option_columns);
+		const struct rd_opt *opts[2 * RD_OPTS_MAX];
+		struct rd_report report;
+		int r;
+
+		rd_output_init(ctx, &report);
+		for (const struct rd_opt *opt = rd_global_opts; opt->name; opt++)
+			add_opt_row(options, NULL, opt);
+		for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
+			RD_ROW(commands, RD_STR((*cmd)->name), RD_STR((*cmd)->summary), RD_STR((*cmd)->operands),
+			       RD_BOOL((*cmd)->hidden), RD_BOOL((*cmd)->runs_command));
+			for (size_t i = 0, n = rd_opts_of(*cmd, opts); i < n; i++)
+				add_opt_row(options, (*cmd)->name, opts[i]);
+		}
+		ctx->globals.json = true;
+		rd_report_add(&report, commands);
+		rd_report_add(&report, options);
+		r = rd_output_print(ctx, &report);
+		rd_report_deinit(&report);
+		return r;
+	}
 	bundle = open_bundle(ctx, argc, argv);
 	if (bundle)
 		of.source = bundle;

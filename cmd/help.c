@@ -144,13 +144,6 @@ static void add_program_help(struct rd_buf *out)
 	rd_buf_str(out, "\n" RD_PROGRAM " COMMAND --help describes a command; see also man " RD_PROGRAM ".\n");
 }
 
-static void add_question(const struct rd_cmd *cmd, int width, struct rd_buf *out)
-{
-	if (cmd->question)
-		rd_buf_printf(out, "  %-*s  " RD_PROGRAM " %s%s%s\n", width, cmd->question, cmd->name,
-			      cmd->option ? " --" : "", cmd->option ? cmd->option : "");
-}
-
 void rd_help_add_questions(struct rd_buf *out)
 {
 	int width = 0;
@@ -161,8 +154,11 @@ void rd_help_add_questions(struct rd_buf *out)
 				width = (int)strlen(c->question);
 	rd_buf_str(out, RD_PROGRAM " finds what makes RDMA fail or slow down. Which question do you have?\n\n");
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
-		for (const struct rd_cmd *c = *cmd; c; c = c->variant)
-			add_question(c, width, out);
+		for (const struct rd_cmd *c = *cmd; c; c = c->variant) {
+			if (c->question)
+				rd_buf_printf(out, "  %-*s  " RD_PROGRAM " %s%s%s\n", width, c->question, c->name,
+					      c->option ? " --" : "", c->option ? c->option : "");
+		}
 	rd_buf_str(out, "\n" RD_PROGRAM " COMMAND --help describes a command; see also man " RD_PROGRAM ".\n");
 }
 

@@ -9,18 +9,13 @@
 
 #define LARGE_ALLOCATION 65536 /* bytes */
 
-/* The next file opened would get the number of a closed standard descriptor, and our output would go there. Opened with the
- * opposite access mode, reads and writes fail as they should. */
-static void keep_standard_fds(void)
+int main(int argc, char **argv)
 {
+	/* The next file opened would get the number of a closed standard descriptor, and our output would go there. Opened with the
+	 * opposite access mode, reads and writes fail as they should. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
 			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-}
-
-int main(int argc, char **argv)
-{
-	keep_standard_fds();
 	rd_end_watch();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);

@@ -206,15 +206,6 @@ bool rd_opt_given(const struct rd_ctx *ctx, const char *name)
 	return own ? ctx->given >> (own - opts) & 1 : global && ctx->given_globals >> (global - rd_global_opts) & 1;
 }
 
-/* An option that only the variant has, given without it, or only the plain command, given with the variant. */
-static int refuse_other(const struct rd_ctx *ctx, const struct rd_opt *opt, struct rd_err *err)
-{
-	if (ctx->cmd->option)
-		return rd_err_set(err, EINVAL, ctx->cmd->name, "--%s and --%s are mutually exclusive", ctx->cmd->option,
-				  opt->name);
-	return rd_err_set(err, EINVAL, ctx->cmd->name, "--%s requires --%s", opt->name, ctx->cmd->variant->option);
-}
-
 /* Options of commands that are also understood before the command. */
 static const struct rd_opt early_opts[] = {
 	{ .name = "interval", .letter = 'i', .arg = "SECONDS", RD_TEXT(rd_globals, early.interval) },
@@ -310,8 +301,14 @@ static int parse(struct rd_ctx *ctx, const struct rd_opt *other, int argc, char 
 	ctx->dashes = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
 	*ret = ctx->globals.help ? RD_PARSED_HELP : ctx->globals.version ? RD_PARSED_VERSION : RD_PARSED_RUN;
 	/* --help works after a refused option, too. */
-	if (refused && *ret == RD_PARSED_RUN)
-		return refuse_other(ctx, refused, err);
+	if (refused && *ret == RD_PARSED_RUN) {
+		/* An option that only the variant has, given without it, or only the plain command, given with the variant. */
+		if (ctx->cmd->option)
+			return rd_err_set(err, EINVAL, ctx->cmd->name, "--%s and --%s are mutually exclusive",
+					  ctx->cmd->option, refused->name);
+		return rd_err_set(err, EINVAL, ctx->cmd->name, "--%s requires --%s", refused->name,
+				  ctx->cmd->variant->option);
+	}
 	return optind;
 }
 

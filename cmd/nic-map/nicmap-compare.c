@@ -255,19 +255,6 @@ static bool is_xml(const struct rd_bytes *bytes)
 	       (strncmp(at, "<system", 7) == 0 || strncmp(at, "<?xml", 5) == 0 || strncmp(at, "<!", 2) == 0);
 }
 
-static int several_hosts(const struct rd_runlog *log, const char *file, const char *name, struct rd_err *err)
-{
-	_cleanup_buf_ struct rd_buf names = { 0 };
-
-	for (size_t i = 0; i < log->n && i < NAMES_MAX; i++)
-		rd_buf_printf(&names, "%s%s", names.len ? ", " : "",
-			      *log->v[i].name ? log->v[i].name : "an unnamed host");
-	rd_err_set(err, ENOENT, file, "contains lines of %zu hosts (%s%s), but not of %s", log->n,
-		   names.data ? names.data : "", log->n > NAMES_MAX ? " ..." : "", name && *name ? name : "this host");
-	return rd_err_hint(err, "grep '%s:' %s >one.log; rdmadiag nic-map --against one.log",
-			   *log->v[0].name ? log->v[0].name : "HOST", file);
-}
-
 /* The lines of this host, else of the only host. `nameless`: lines that name no host, if they can only be of that one
  * (Mooncake's beside NCCL's); NULL: none. */
 static const struct rd_run_host *choose_host(const struct rd_runlog *log, const char *name,
@@ -306,8 +293,18 @@ static int compare_log(const struct nicmap *nm, const struct rd_bytes *bytes, st
 	cmp->what.kind = "log";
 	cmp->cut = log->cut;
 	run = choose_host(log, nm->report.host, &nameless);
-	if (!run)
-		return several_hosts(log, cmp->what.file, nm->report.host, err);
+	if (!run) {
+		_cleanup_buf_ struct rd_buf names = { 0 };
+
+		for (size_t i = 0; i < log->n && i < NAMES_MAX; i++)
+			rd_buf_printf(&names, "%s%s", names.len ? ", " : "",
+				      *log->v[i].name ? log->v[i].name : "an unnamed host");
+		rd_err_set(err, ENOENT, cmp->what.file, "contains lines of %zu hosts (%s%s), but not of %s", log->n,
+			   names.data ? names.data : "", log->n > NAMES_MAX ? " ..." : "",
+			   nm->report.host && *nm->report.host ? nm->report.host : "this host");
+		return rd_err_hint(err, "grep '%s:' %s >one.log; rdmadiag nic-map --against one.log",
+				   *log->v[0].name ? log->v[0].name : "HOST", cmp->what.file);
+	}
 	cmp->what.run_host = *run->name ? run->name : NULL;
 	snprintf(cmp->version, sizeof(cmp->version), "%u.%u.%u", log->version[0], log->version[1], log->version[2]);
 	cmp->what.version = log->version[0] ? cmp->version : NULL;

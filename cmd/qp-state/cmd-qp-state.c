@@ -40,24 +40,6 @@ static void fill_timeouts(struct qp_sample *sample)
 	rd_report_add(&sample->report, section);
 }
 
-static int show_timeouts(struct rd_ctx *ctx, const struct qp_ask *ask)
-{
-	struct rd_timeouts values = ask->values;
-	struct rd_section *section = rd_timeouts_section();
-	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
-	struct rd_giveup giveup;
-
-	if (values.timeout.known == RD_OK && values.retry_cnt.known != RD_OK)
-		RD_SET(values.retry_cnt, RETRY_DEFAULT);
-	giveup = rd_qp_giveup(values);
-	if (!giveup.note && values.timeout.known == RD_OK && values.retry_cnt.v == RETRY_DEFAULT)
-		giveup.note = "soft-RoCE (rxe) retries forever with retry_cnt 7";
-	rd_output_init(ctx, &report);
-	rd_timeouts_add(section, NULL, 0, &values, &giveup);
-	rd_report_add(&report, section);
-	return rd_output_print(ctx, &report);
-}
-
 static void fill_report(const struct rd_ctx *ctx, struct qp_sample *sample)
 {
 	const struct qp_opts *opts = ctx->state;
@@ -295,24 +277,6 @@ struct over {
 	size_t errors; /* of the previous sample */
 };
 
-static void print_event(const struct rd_ctx *ctx, const struct rd_failover_event *event, uint64_t realtime_ns)
-{
-	struct rd_section *section = rd_report_failover_event(event, realtime_ns);
-	_cleanup_buf_ struct rd_buf out = { 0 };
-	char when[RD_CLOCK_SIZE];
-
-	if (ctx->globals.json) {
-		rd_render_json_row(section, 0, &out);
-	} else {
-		rd_buf_printf(&out, "%s  %-9s  ", rd_clock(realtime_ns, when),
-			      rd_section_row(section, 0)->cells[RD_FAILOVER_EVENT].s);
-		rd_buf_safe(&out, event->text, strlen(event->text));
-		rd_buf_str(&out, "\n");
-	}
-	rd_section_destroy(section);
-	rd_out(&out); /* main reports a failed write */
-}
-
 /* `err`: what prevents a verdict. */
 static int print_report(struct rd_ctx *ctx, struct rd_report *report, const struct rd_err *err)
 {
@@ -357,8 +321,22 @@ static int take_sample(struct rd_ctx *ctx, void *arg)
 	} else {
 		rd_verbose(ctx, "sample of %zu queue pairs", sample.res.n_qps);
 		events = rd_failover_update(over->failover, &of, &n);
-		for (size_t i = 0; i < n; i++)
-			print_event(ctx, &events[i], sample.report.time);
+		for (size_t i = 0; i < n; i++) {
+			struct rd_section *section = rd_report_failover_event(&events[i], sample.report.time);
+			_cleanup_buf_ struct rd_buf out = { 0 };
+			char when[RD_CLOCK_SIZE];
+
+			if (ctx->globals.json) {
+				rd_render_json_row(section, 0, &out);
+			} else {
+				rd_buf_printf(&out, "%s  %-9s  ", rd_clock(sample.report.time, when),
+					      rd_section_row(section, 0)->cells[RD_FAILOVER_EVENT].s);
+				rd_buf_safe(&out, events[i].text, strlen(events[i].text));
+				rd_buf_str(&out, "\n");
+			}
+			rd_section_destroy(section);
+			rd_out(&out); /* main reports a failed write */
+		}
 	}
 	return r;
 }
@@ -407,8 +385,22 @@ static int qp_run(struct rd_ctx *ctx, int argc, char **argv)
 	if (rd_devices(ctx, opts->filter.devices, argv, true, &devices, &err) < 0)
 		return rd_fail_usage(ctx->cmd, &err);
 	opts->filter.devices = devices;
-	if (has_values(&opts->ask))
-		return show_timeouts(ctx, &opts->ask);
+	if (has_values(&opts->ask)) {
+		struct rd_timeouts values = opts->ask.values;
+		struct rd_section *section = rd_timeouts_section();
+		_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
+		struct rd_giveup giveup;
+
+		if (values.timeout.known == RD_OK && values.retry_cnt.known != RD_OK)
+			RD_SET(values.retry_cnt, RETRY_DEFAULT);
+		giveup = rd_qp_giveup(values);
+		if (!giveup.note && values.timeout.known == RD_OK && values.retry_cnt.v == RETRY_DEFAULT)
+			giveup.note = "soft-RoCE (rxe) retries forever with retry_cnt 7";
+		rd_output_init(ctx, &report);
+		rd_timeouts_add(section, NULL, 0, &values, &giveup);
+		rd_report_add(&report, section);
+		return rd_output_print(ctx, &report);
+	}
 	if (opts->live)
 		return qp_live(ctx);
 	if (opts->failover)

@@ -122,17 +122,6 @@ static size_t choose_pairs(struct rd_ctx *ctx, const struct rd_join_pairs *pairs
 	return n;
 }
 
-static void print_head(const struct rd_join *join, const struct rd_join_pairs *pairs)
-{
-	_cleanup_buf_ struct rd_buf head = { 0 };
-
-	rd_buf_printf(&head, "%zu pairs of %zu hosts:", pairs->n, join->n_hosts);
-	for (int v = 0; v < RD_JOIN_VERDICTS; v++)
-		rd_buf_printf(&head, "%s %zu %s", v ? "," : "", pairs->count[v], rd_join_verdict_name(v));
-	rd_buf_str(&head, "\n\n");
-	rd_out(&head);
-}
-
 static int print_pairs(struct rd_ctx *ctx, const struct rd_join *join, const struct rd_join_pairs *pairs,
 		       struct rd_report *report)
 {
@@ -149,8 +138,15 @@ static int print_pairs(struct rd_ctx *ctx, const struct rd_join *join, const str
 	if (n < pairs->n)
 		rd_report_note(report, "%zu more pairs are not shown, %zu of them connected: -v shows all",
 			       pairs->n - n, pairs->count[RD_JOIN_CONNECTED]);
-	if (!ctx->globals.rows_only)
-		print_head(join, pairs);
+	if (!ctx->globals.rows_only) {
+		_cleanup_buf_ struct rd_buf head = { 0 };
+
+		rd_buf_printf(&head, "%zu pairs of %zu hosts:", pairs->n, join->n_hosts);
+		for (int v = 0; v < RD_JOIN_VERDICTS; v++)
+			rd_buf_printf(&head, "%s %zu %s", v ? "," : "", pairs->count[v], rd_join_verdict_name(v));
+		rd_buf_str(&head, "\n\n");
+		rd_out(&head);
+	}
 	sections[0] = table;
 	r = rd_output_tables(ctx, report, sections, 1);
 	rd_section_destroy(table);

@@ -174,21 +174,6 @@ static void add_count(const char *before, size_t n, const char *what, struct rd_
 	rd_buf_printf(out, "%s%zu %s%s", before, n, what, n == 1 ? "" : "s");
 }
 
-/* "1 problem, 3 unknown in ": as many rows as 'n' visits, and as many as have no verdict. */
-static void add_problems(const struct rd_section *body, struct rd_buf *out)
-{
-	size_t problems = 0, unknown = 0;
-
-	for (size_t i = 0; i < body->n; i++) {
-		problems += body->rows[i].severity >= RD_SEV_WARNING;
-		unknown += body->rows[i].severity == RD_SEV_UNKNOWN;
-	}
-	add_count("", problems, "problem", out);
-	if (unknown)
-		rd_buf_printf(out, ", %zu unknown", unknown);
-	rd_buf_str(out, " in ");
-}
-
 /* The first row, if it is a problem: which queue pair, whose, and why. */
 static void add_alarm(const struct rd_section *body, struct rd_view_page *page)
 {
@@ -222,6 +207,7 @@ static void fill_page(struct qp_page *shown, struct qp_sample *sample, const cha
 	static const int columns[] = { RD_QP_VERDICT,  RD_QP_IBDEV, RD_QP_LQPN,	    RD_QP_STATE,
 				       RD_QP_AGE,      RD_QP_PEER,  RD_QP_COMM,	    RD_QP_TYPE,
 				       RD_QP_PSN_RATE, RD_QP_JOB,   RD_QP_LAST_ERR, -1 };
+	size_t problems = 0, unknown = 0;
 
 	page->body = shown->grouped ? groups_of(sample, shown->by, &without_peer) : qps_of(shown, sample);
 	if (shown->grouped) {
@@ -235,7 +221,15 @@ static void fill_page(struct qp_page *shown, struct qp_sample *sample, const cha
 	}
 	rd_buf_printf(&out, "qp-state  %s  %s  %s", sample->report.host ? sample->report.host : "-",
 		      rd_clock(sample->report.time, when), recording);
-	add_problems(page->body, &out);
+	/* "1 problem, 3 unknown in ": as many rows as 'n' visits, and as many as have no verdict. */
+	for (size_t i = 0; i < page->body->n; i++) {
+		problems += page->body->rows[i].severity >= RD_SEV_WARNING;
+		unknown += page->body->rows[i].severity == RD_SEV_UNKNOWN;
+	}
+	add_count("", problems, "problem", &out);
+	if (unknown)
+		rd_buf_printf(&out, ", %zu unknown", unknown);
+	rd_buf_str(&out, " in ");
 	add_states(sample, groups.data ? groups.data : "", &out);
 	if (without_peer)
 		rd_buf_printf(&out, ", %llu without peer", (unsigned long long)without_peer);

@@ -170,9 +170,16 @@ static int loop(struct run *run, struct rd_err *err)
 	return r == -EPIPE || r > 0 ? 0 : r; /* a closed pipe is not an error */
 }
 
-/* "modify_qp to RTR: 12 calls; median below 0.262 ms, maximum below 2.1 ms" */
-static void print_durations(const struct run *run)
+static void print_totals(const struct run *run)
 {
+	const struct rd_trace_totals *t = &run->sum.totals;
+	char missed[64] = "number of missed unknown";
+
+	if (t->missed.known == RD_OK)
+		snprintf(missed, sizeof(missed), "%" PRIu64 " missed", t->missed.v);
+	else if (t->missed_at_least)
+		snprintf(missed, sizeof(missed), "at least %" PRIu64 " missed", t->missed_at_least);
+	/* "modify_qp to RTR: 12 calls; median below 0.262 ms, maximum below 2.1 ms" */
 	for (unsigned to = 0; to < RD_QP_ENDS; to++) {
 		const uint64_t *calls = run->sum.durations[to];
 		uint64_t all = 0, half = 0;
@@ -190,18 +197,6 @@ static void print_durations(const struct run *run)
 			to < RD_QPS_N ? "to " : "without a new state", to < RD_QPS_N ? rd_qp_state_name(to) : "", all,
 			all == 1 ? "" : "s", (double)(2ull << middle) / 1e6, (double)(2ull << last) / 1e6);
 	}
-}
-
-static void print_totals(const struct run *run)
-{
-	const struct rd_trace_totals *t = &run->sum.totals;
-	char missed[64] = "number of missed unknown";
-
-	if (t->missed.known == RD_OK)
-		snprintf(missed, sizeof(missed), "%" PRIu64 " missed", t->missed.v);
-	else if (t->missed_at_least)
-		snprintf(missed, sizeof(missed), "at least %" PRIu64 " missed", t->missed_at_least);
-	print_durations(run);
 	rd_warn(run->ctx,
 		"%" PRIu64 " events in %.1f s, %" PRIu64 " shown: %" PRIu64 " delivered, %" PRIu64 " lost, %s",
 		t->events, run->sum.seconds, run->sum.shown, t->delivered, t->lost, missed);
@@ -243,23 +238,6 @@ static int finish(struct run *run, struct rd_err *err)
 		return rd_output_print(run->ctx, &report);
 	print_totals(run);
 	return report.status;
-}
-
-static void print_start(const struct run *run)
-{
-	const struct rd_session_info *info = rd_session_info(run->rec.session);
-
-	for (size_t i = 0; i < run->rec.notes.n; i++)
-		rd_warn(run->ctx, "%s: %s", run->rec.notes.v[i].object, run->rec.notes.v[i].message);
-	if (!run->ctx->globals.json)
-		rd_warn(run->ctx, "recording queue pair events (%zu functions hooked); press Ctrl-C to stop",
-			info->functions);
-	rd_verbose(run->ctx, "hooked %zu functions in %.2f s: %s", info->functions, info->attach_seconds,
-		   info->reason ? info->reason : "no reason given");
-	for (size_t i = 0; i < run->rec.set.n_fns; i++)
-		if (run->rec.set.fns[i].backend != RD_BACKEND_NONE)
-			rd_verbose(run->ctx, "  %s by %s", run->rec.set.fns[i].name,
-				   rd_backend_name(run->rec.set.fns[i].backend));
 }
 
 /* What a black box kept. */
@@ -307,7 +285,19 @@ int qp_record_events(struct rd_ctx *ctx)
 	if (r >= 0)
 		r = qp_recorder_start(&run.rec, &err);
 	if (!r) {
-		print_start(&run);
+		const struct rd_session_info *info = rd_session_info(run.rec.session);
+
+		for (size_t i = 0; i < run.rec.notes.n; i++)
+			rd_warn(run.ctx, "%s: %s", run.rec.notes.v[i].object, run.rec.notes.v[i].message);
+		if (!run.ctx->globals.json)
+			rd_warn(run.ctx, "recording queue pair events (%zu functions hooked); press Ctrl-C to stop",
+				info->functions);
+		rd_verbose(run.ctx, "hooked %zu functions in %.2f s: %s", info->functions, info->attach_seconds,
+			   info->reason ? info->reason : "no reason given");
+		for (size_t i = 0; i < run.rec.set.n_fns; i++)
+			if (run.rec.set.fns[i].backend != RD_BACKEND_NONE)
+				rd_verbose(run.ctx, "  %s by %s", run.rec.set.fns[i].name,
+					   rd_backend_name(run.rec.set.fns[i].backend));
 		r = loop(&run, &err);
 	}
 	if (!r)

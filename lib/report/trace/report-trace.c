@@ -272,12 +272,6 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-static bool same_origin(const struct rd_origin_count *a, const struct rd_origin_count *b)
-{
-	return a->fn == b->fn && a->err == b->err && same_text(a->method, b->method) &&
-	       same_text(a->object, b->object) && same_text(a->ibdev, b->ibdev);
-}
-
 static int more_first(const void *pa, const void *pb)
 {
 	const struct rd_origin_count *a = pa, *b = pb;
@@ -291,7 +285,10 @@ static size_t merge(struct rd_origin_count *v, size_t n)
 	size_t kept = 0, at;
 
 	for (size_t i = 0; i < n; i++) {
-		for (at = 0; at < kept && !same_origin(&v[at], &v[i]); at++)
+		for (at = 0; at < kept &&
+			     !(v[at].fn == v[i].fn && v[at].err == v[i].err && same_text(v[at].method, v[i].method) &&
+			       same_text(v[at].object, v[i].object) && same_text(v[at].ibdev, v[i].ibdev));
+		     at++)
 			;
 		if (at == kept) {
 			v[kept++] = v[i];
