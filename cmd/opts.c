@@ -119,16 +119,12 @@ static int store_number(void *to, const struct rd_opt *opt, const char *arg, str
 	if (rd_parse_uint(arg, RD_DECIMAL, (uint64_t)opt->most, &value) < 0 || value < (uint64_t)opt->least)
 		return rd_err_set(err, EINVAL, NULL, "invalid %s '%s': expected %.0f to %.0f", opt->name, arg,
 				  opt->least, opt->most);
-	switch (opt->size) {
-	case sizeof(uint8_t):
+	if (opt->size == sizeof(uint8_t))
 		*(uint8_t *)to = (uint8_t)value;
-		break;
-	case sizeof(uint32_t):
+	else if (opt->size == sizeof(uint32_t))
 		*(uint32_t *)to = (uint32_t)value;
-		break;
-	default:
+	else
 		*(uint64_t *)to = value;
-	}
 	return 0;
 }
 

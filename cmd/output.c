@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Output to standard output and standard error; a report as tables, with findings and notes below. */
 #include "cmd.h"
-#include "opts.h"
 #include "source/opener/child.h"
 #include "source/opener/new-file.h"
 

@@ -3,13 +3,9 @@
 
 #include <bpf/libbpf.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <time.h>
 #include <wchar.h>
 
 #include "base/end.h"
-#include "base/number.h"
 #include "collect/nccl/libexpat.h"
 #include "confine/confine.h"
 #include "datafile.h"
@@ -48,56 +44,30 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 {
 	struct stat st;
 
-	switch (needs) {
-	case RD_NEEDS_NOTHING:
-		break;
-	case RD_NEEDS_FOREIGN_BUNDLE:
-		noted.packed = true;
-		if (rd_is_standard_input(arg)) {
-			noted.foreign = true;
-			noted.standard_inputs++;
-			break;
-		}
-		/* fall through */
-	case RD_NEEDS_FOREIGN_FILE:
-		noted.foreign = true;
+	noted.packed |= needs == RD_NEEDS_FOREIGN_BUNDLE;
+	noted.foreign |= needs == RD_NEEDS_FOREIGN_BUNDLE || needs == RD_NEEDS_FOREIGN_FILE ||
+			 needs == RD_NEEDS_FOREIGN_TEXT;
+	noted.foreign_operands |= needs == RD_NEEDS_FOREIGN_OPERANDS;
+	noted.output_operands |= needs == RD_NEEDS_OUTPUT_OPERANDS;
+	noted.replaces |= needs == RD_NEEDS_TO_REPLACE;
+	noted.terminal |= needs == RD_NEEDS_TERMINAL;
+	noted.ports |= needs == RD_NEEDS_PORTS;
+	if (needs == RD_NEEDS_FOREIGN_BUNDLE && rd_is_standard_input(arg)) {
+		noted.standard_inputs++;
+	} else if (needs == RD_NEEDS_FOREIGN_BUNDLE || needs == RD_NEEDS_FOREIGN_FILE) {
 		if (stat(arg, &st) == 0 && st.st_size < (off_t)1 << 34)
 			noted.size += S_ISDIR(st.st_mode) ? FOLDER_SIZE : (size_t)st.st_size;
 		*RD_ADD(noted.files, noted.n_files, noted.cap_files) = arg;
 		rd_input_name(arg);
-		break;
-	case RD_NEEDS_FOREIGN_TEXT:
-		noted.foreign = true;
-		break;
-	case RD_NEEDS_FOREIGN_OPERANDS:
-		noted.foreign_operands = true;
-		break;
-	case RD_NEEDS_OWN_FILE:
+	} else if (needs == RD_NEEDS_OWN_FILE) {
 		rd_input_name(arg);
-		break;
-	case RD_NEEDS_OUTPUT:
+	} else if (needs == RD_NEEDS_OUTPUT) {
 		rd_opener_name(RD_OPENER_OUTPUT, arg);
-		break;
-	case RD_NEEDS_UPDATE:
+	} else if (needs == RD_NEEDS_UPDATE) {
 		noted.update = arg;
-		break;
-	case RD_NEEDS_OUTPUT_OPERANDS:
-		noted.output_operands = true;
-		break;
-	case RD_NEEDS_NEW_FILE:
+	} else if (needs == RD_NEEDS_NEW_FILE && strcmp(arg, "-") != 0) {
 		/* Standard output is open already. */
-		if (strcmp(arg, "-") != 0)
-			rd_opener_name(noted.replaces ? RD_OPENER_OUTPUT : RD_OPENER_NEW_FILE, arg);
-		break;
-	case RD_NEEDS_TO_REPLACE:
-		noted.replaces = true;
-		break;
-	case RD_NEEDS_TERMINAL:
-		noted.terminal = true;
-		break;
-	case RD_NEEDS_PORTS:
-		noted.ports = true;
-		break;
+		rd_opener_name(noted.replaces ? RD_OPENER_OUTPUT : RD_OPENER_NEW_FILE, arg);
 	}
 }
 

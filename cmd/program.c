@@ -5,12 +5,10 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 
-#include "cmd.h"
 #include "opts.h"
 #include "privileges.h"
 #include "source/opener/child.h"
 #include "source/opener/opener.h"
-#include "source/shared/libmnl.h"
 
 static void detect_terminal(struct rd_globals *globals)
 {

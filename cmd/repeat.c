@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "repeat.h"
 
-#include "cmd.h"
 #include "privileges.h"
 
 bool rd_repeat_next(struct rd_repeat *repeat)

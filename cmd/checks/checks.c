@@ -10,7 +10,6 @@
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/qp/qp.h"
 #include "analyse/shared/symmetry.h"
-#include "base/text.h"
 #include "cmd/datafile.h"
 #include "collect/host/host.h"
 #include "collect/kernel/kernel.h"

@@ -4,12 +4,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/memory.h"
 #include "checks.h"
 #include "cmd/counters/counters.h"
 #include "cmd/datafile.h"
 #include "cmd/privileges.h"
-#include "cmd/repeat.h"
 #include "source/guard/source-guard.h"
 #include "source/opener/child.h"
 

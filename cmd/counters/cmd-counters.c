@@ -5,12 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "cmd/datafile.h"
 #include "cmd/fabric/fabric.h"
 #include "counters.h"
-#include "render/render.h"
-#include "report/counters/report-counters.h"
 #include "report/shared/finding.h"
 #include "source/guard/source-guard.h"
 #include "source/opener/new-file.h"

@@ -4,10 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
-#include "base/memory.h"
-#include "base/text.h"
 #include "collect/rdma/rdma.h"
 #include "report/shared/finding.h"
 #include "view/view.h"
@@ -201,20 +198,11 @@ static int group(void *arg)
 static int key(void *arg, int key)
 {
 	struct live *live = arg;
+	bool *is = key == 'o' ? &live->owners : key == 'a' ? &live->quiet : key == 'g' ? &live->grouped : NULL;
 
-	switch (key) {
-	case 'o':
-		live->owners = !live->owners;
-		break;
-	case 'a':
-		live->quiet = !live->quiet;
-		break;
-	case 'g':
-		live->grouped = !live->grouped;
-		break;
-	default:
+	if (!is)
 		return 0;
-	}
+	*is = !*is;
 	live->reselected = true;
 	return 1;
 }

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "base/rfc3339.h"
-#include "base/text.h"
 #include "counters.h"
 #include "source/opener/new-file.h"
 

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "base/number.h"
-#include "base/text.h"
 #include "counters.h"
 #include "report/shared/finding.h"
 #include "report/shared/report-field.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analyse/explain/log.h"
-#include "base/fix.h"
 #include "cmd/checks/checks.h"
 #include "cmd/datafile.h"
 #include "diagnose/explain/log-join.h"

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/memory.h"
-#include "base/text.h"
 #include "cmd/datafile.h"
 #include "fabric.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric --merge: what many hosts read, as one report. Needs no network. */
-#include <string.h>
 
 #include "cmd/datafile.h"
 #include "fabric.h"

@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "base/rfc3339.h"
-#include "base/text.h"
 #include "fabric.h"
 #include "source/opener/new-file.h"
 #include "source/opener/opener.h"

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "base/number.h"
-#include "base/text.h"
 #include "fabric.h"
 #include "report/shared/finding.h"
 

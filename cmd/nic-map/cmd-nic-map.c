@@ -9,7 +9,6 @@
 #include "analyse/shared/distance.h"
 #include "analyse/shared/symmetry.h"
 #include "base/number.h"
-#include "base/text.h"
 #include "check/shared/check.h"
 #include "cmd/datafile.h"
 #include "collect/host/host.h"

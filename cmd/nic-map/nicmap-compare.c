@@ -6,7 +6,6 @@
 
 #include "analyse/compare/compare.h"
 #include "analyse/env/envcheck.h"
-#include "analyse/nccl/nccl.h"
 #include "analyse/run/against.h"
 #include "analyse/shared/distance.h"
 #include "analyse/stacks/stacks.h"

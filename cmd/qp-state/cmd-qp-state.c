@@ -5,10 +5,7 @@
 
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/qp/qp-failover.h"
-#include "analyse/qp/qp-verdict.h"
-#include "analyse/qp/qp.h"
 #include "base/no-rdma.h"
-#include "cmd/cmd.h"
 #include "cmd/trace-errno/qp-recorder.h"
 #include "collect/host/host.h"
 #include "qp.h"
@@ -83,16 +80,10 @@ static void fill_report(const struct rd_ctx *ctx, struct qp_sample *sample)
 const char *qp_group_columns(enum rd_qp_by by)
 {
 #define STATES "qps,reset,init,rtr,rts,sqd,sqe,err,unknown,stuck"
-	switch (by) {
-	case RD_BY_PID:
-		return "group,comm,job," STATES;
-	case RD_BY_PEER:
-		return "ibdev,group,health," STATES ",retrying";
-	case RD_BY_STATE:
-		return "group,qps,stuck";
-	default:
-		return "group," STATES;
-	}
+	return by == RD_BY_PID	 ? "group,comm,job," STATES :
+	       by == RD_BY_PEER	 ? "ibdev,group,health," STATES ",retrying" :
+	       by == RD_BY_STATE ? "group,qps,stuck" :
+				   "group," STATES;
 #undef STATES
 }
 

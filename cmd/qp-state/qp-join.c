@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* qp-state --join: the queue pairs of several hosts, matched. */
 #include <errno.h>
-#include <string.h>
 #include <time.h>
 
 #include "analyse/join/join.h"
-#include "analyse/qp/qp.h"
-#include "base/memory.h"
-#include "base/siphash.h"
 #include "cmd/bundles/bundles.h"
 #include "collect/host/host.h"
 #include "collect/rdma/rdma.h"

@@ -4,12 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/qp/qp-verdict.h"
-#include "analyse/qp/qp.h"
-#include "base/text.h"
 #include "cmd/trace-errno/qp-recorder.h"
 #include "qp.h"
-#include "render/render.h"
 #include "report/qp/report-qp.h"
 #include "view/view.h"
 

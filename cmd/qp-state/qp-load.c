@@ -6,12 +6,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "analyse/qp/qp-verdict.h"
-#include "analyse/qp/qp.h"
-#include "base/text.h"
 #include "cmd/datafile.h"
 #include "cmd/trace-errno/trace.h"
-#include "collect/kernel/kernel.h"
 #include "collect/net/netstate.h"
 #include "collect/rdma/rdma.h"
 #include "qp.h"

@@ -13,7 +13,6 @@
 #include "cmd/trace-errno/trace.h"
 #include "collect/rdma/rdma.h"
 #include "qp.h"
-#include "render/render.h"
 #include "report/qp/report-qp.h"
 
 /* The BPF programs do not wake the reader, so it polls the ring buffer. */

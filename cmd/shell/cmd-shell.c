@@ -179,9 +179,8 @@ static void send_finding(unsigned number, const char *text, const char *fix)
 
 static void forget(struct shell_findings *findings)
 {
-	for (size_t i = 0; i < findings->n; i++) {
+	for (size_t i = 0; i < findings->n; i++)
 		RD_FREE(findings->v[i].text, findings->v[i].fix);
-	}
 	findings->n = 0;
 }
 

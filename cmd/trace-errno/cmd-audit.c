@@ -7,11 +7,7 @@
 #include <sys/wait.h>
 
 #include "analyse/trace/audit.h"
-#include "base/memory.h"
-#include "cmd/cmd.h"
 #include "cmd/datafile.h"
-#include "collect/kernel/kernel.h"
-#include "render/render.h"
 #include "report/trace/report-trace.h"
 #include "source/opener/new-file.h"
 #include "trace.h"

@@ -8,13 +8,10 @@
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
-#include "base/late.h"
-#include "cmd/cmd.h"
 #include "trace.h"
 
 #define NO_HANDLE 0x7ffffff0u

@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "collect/rdma/rdma.h"
-#include "collect/shared/cgroup.h"
 #include "trace.h"
 
 #define DAMAGED_WARNINGS 3

@@ -6,12 +6,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "collect/rdma/rdma.h"
 #include "source/bundle/libarchive.h"
 #include "source/record/record.h"

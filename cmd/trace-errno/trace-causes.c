@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The cause of a failed call: first from what the record of the event contains, then from what the host says. */
 
-#include "base/memory.h"
 #include "collect/failure/failure.h"
 #include "diagnose/failure/explain.h"
 #include "trace.h"

@@ -18,7 +18,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "base/base.h"
 #include "base/buf.h"
 #include "base/end.h"
 #include "base/memory.h"

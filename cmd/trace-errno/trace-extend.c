@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "analyse/trace/trace.h"
-#include "base/memory.h"
 #include "trace.h"
 #include "trace/select/select.h"
 

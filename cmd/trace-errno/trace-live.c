@@ -13,8 +13,6 @@
 
 #include "analyse/trace/trace.h"
 #include "base/end.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "cmd/repeat.h"
 #include "report/trace/report-trace.h"
 #include "view/view.h"

@@ -9,8 +9,6 @@
 #include <sys/signalfd.h>
 
 #include "analyse/trace/trace.h"
-#include "base/memory.h"
-#include "render/render.h"
 #include "report/trace/report-trace.h"
 #include "trace.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyse/trace/trace.h"
-#include "base/memory.h"
 #include "cmd/datafile.h"
 #include "collect/shared/cgroup.h"
 #include "diagnose/failure/explain.h"

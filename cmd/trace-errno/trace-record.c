@@ -4,9 +4,7 @@
  * the last one the summary. --from: the way back, through the same code.
  */
 #include <errno.h>
-#include <string.h>
 
-#include "base/memory.h"
 #include "source/record/record.h"
 #include "trace.h"
 

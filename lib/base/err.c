@@ -58,27 +58,14 @@ void rd_errlist_deinit(struct rd_errlist *list)
 
 bool rd_could_not_look(int r)
 {
-	switch (-r) {
-	case 0:
-	case ENOENT:
-	case ENOTDIR:
-	case EISDIR:
-	case ENODEV:
-	case ENXIO:
-	case ESRCH:
-	case EINVAL:
-	case ENODATA:
-	case ENOTTY:
-	case ENOSYS:
-	case ENETDOWN:
-	case EOPNOTSUPP:
-	case EAFNOSUPPORT:
-	case EPROTONOSUPPORT:
-	case ECONNREFUSED:
-		return false;
-	default:
-		return r < 0;
-	}
+	static const int looked[] = { ENOENT,	ENOTDIR,    EISDIR,	  ENODEV,	   ENXIO,
+				      ESRCH,	EINVAL,	    ENODATA,	  ENOTTY,	   ENOSYS,
+				      ENETDOWN, EOPNOTSUPP, EAFNOSUPPORT, EPROTONOSUPPORT, ECONNREFUSED };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(looked); i++)
+		if (r == -looked[i])
+			return false;
+	return r < 0;
 }
 
 static const char object[] = "/sys/class/infiniband";

@@ -140,7 +140,7 @@ static void put_cell(struct json *json, const struct rd_column *column, const st
 		put_text(json, cell->s);
 		break;
 	case RD_T_UINT:
-		rd_buf_uint(json->out, cell->u);
+		rd_buf_printf(json->out, "%" PRIu64, cell->u);
 		break;
 	case RD_T_INT:
 		rd_buf_printf(json->out, "%" PRIi64, cell->i);
@@ -157,13 +157,8 @@ static void put_cell(struct json *json, const struct rd_column *column, const st
 	case RD_T_TIME:
 		put_time(json, cell->u);
 		break;
-	case RD_T_OBJECT:
-	case RD_T_ROWS:
-	case RD_T_MAP:
-	case RD_T_STRS:
-	case RD_T_SPARK:
+	default:
 		put_section(json, cell->sub, cell->type);
-		break;
 	}
 }
 

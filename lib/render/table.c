@@ -260,14 +260,9 @@ void rd_render_cell(const struct rd_column *column, const struct rd_cell *cell, 
 	case RD_T_TIME:
 		time_text(cell->u, out);
 		break;
-	case RD_T_OBJECT:
-	case RD_T_ROWS:
-	case RD_T_MAP:
-	case RD_T_STRS:
-	case RD_T_SPARK:
+	default:
 		if (cell->sub)
 			sub_text(cell->sub, cell->type, out);
-		break;
 	}
 }
 
@@ -333,9 +328,7 @@ static void raw_value(const char *text, struct rd_buf *out)
 static void add_rows(struct libscols_table *table, const struct rd_section *section, const size_t *columns, size_t n)
 {
 	static const char *const colours[RD_SEVERITIES] = {
-		[RD_SEV_WARNING] = "yellow",
-		[RD_SEV_CRITICAL] = "red",
-		[RD_SEV_UNKNOWN] = "magenta",
+		[RD_SEV_WARNING] = "yellow", [RD_SEV_CRITICAL] = "red", [RD_SEV_UNKNOWN] = "magenta"
 	};
 
 	for (size_t r = 0; r < section->n; r++) {

@@ -53,17 +53,10 @@ static double cell_value(const struct rd_cell *cell)
 {
 	if (cell->known != RD_OK)
 		return -INFINITY;
-	switch (cell->type) {
-	case RD_T_UINT:
-		return (double)cell->u;
-	case RD_T_INT:
-		return (double)cell->i;
-	case RD_T_DOUBLE:
-	case RD_T_SHARE:
-		return cell->d;
-	default:
-		return -INFINITY;
-	}
+	return cell->type == RD_T_UINT				     ? (double)cell->u :
+	       cell->type == RD_T_INT				     ? (double)cell->i :
+	       cell->type == RD_T_DOUBLE || cell->type == RD_T_SHARE ? cell->d :
+								       -INFINITY;
 }
 
 #define SCALED_FROM 10000 /* smaller numbers are read as they are */

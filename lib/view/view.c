@@ -496,76 +496,48 @@ static bool handle_own_key(struct rd_view *view, int key)
 	size_t room = rd_view_room(view);
 	long page = room > 1 ? (long)room - 1 : 1;
 
-	switch (key) {
-	case 'q':
+	if (key == 'q') {
 		view->end = true;
-		return true;
-	case '?':
-	case 'h':
+	} else if (key == '?' || key == 'h') {
 		view->help = !view->help;
-		return true;
-	case '/':
+	} else if (key == '/') {
 		view->typing = true;
-		return true;
-	case 'p':
+	} else if (key == 'p') {
 		view->paused = !view->paused;
-		return true;
-	case '!':
+	} else if (key == '!') {
 		view->body.only_faults = !view->body.only_faults;
 		close_row(view);
 		rd_pane_arrange(&view->body);
-		return true;
-	case 'n':
-		if (view->ops->worst_first) {
-			close_row(view);
-			view->problem[0] = '\0';
-			if (!rd_pane_next_problem(&view->body, rd_view_room(view)))
-				snprintf(view->problem, sizeof(view->problem), "no row is a warning or critical%s",
-					 view->body.filter[0] ? " among those that match the filter" : "");
-		}
-		return view->ops->worst_first;
-	case '<':
-	case '>':
+	} else if (key == 'n' && view->ops->worst_first) {
+		close_row(view);
+		view->problem[0] = '\0';
+		if (!rd_pane_next_problem(&view->body, rd_view_room(view)))
+			snprintf(view->problem, sizeof(view->problem), "no row is a warning or critical%s",
+				 view->body.filter[0] ? " among those that match the filter" : "");
+	} else if (key == '<' || key == '>') {
 		rd_pane_sort_step(pane, key == '<' ? -1 : 1);
 		rd_pane_arrange(pane);
-		return true;
-	case 'r':
+	} else if (key == 'r') {
 		pane->backwards = !pane->backwards;
 		rd_pane_arrange(pane);
-		return true;
-	case '\n':
-	case '\r':
-	case KEY_ENTER:
+	} else if (key == '\n' || key == '\r' || key == KEY_ENTER) {
 		open_row(view);
-		return true;
-	case ESCAPE:
-	case KEY_BACKSPACE:
+	} else if (key == ESCAPE || key == KEY_BACKSPACE) {
 		close_row(view);
-		return true;
-	case KEY_UP:
-		rd_pane_move(pane, -1, room);
-		return true;
-	case KEY_DOWN:
-		rd_pane_move(pane, 1, room);
-		return true;
-	case KEY_PPAGE:
-		rd_pane_move(pane, -page, room);
-		return true;
-	case KEY_NPAGE:
-		rd_pane_move(pane, page, room);
-		return true;
-	case KEY_HOME:
+	} else if (key == KEY_UP || key == KEY_DOWN) {
+		rd_pane_move(pane, key == KEY_UP ? -1 : 1, room);
+	} else if (key == KEY_PPAGE || key == KEY_NPAGE) {
+		rd_pane_move(pane, key == KEY_PPAGE ? -page : page, room);
+	} else if (key == KEY_HOME) {
 		rd_pane_home(pane, room);
-		return true;
-	case KEY_END:
+	} else if (key == KEY_END) {
 		rd_pane_end(pane, room);
-		return true;
-	case KEY_LEFT:
-	case KEY_RIGHT:
+	} else if (key == KEY_LEFT || key == KEY_RIGHT) {
 		rd_pane_shift(pane, key == KEY_LEFT ? -8 : 8, *rd_curses.COLS);
-		return true;
+	} else {
+		return false;
 	}
-	return false;
+	return true;
 }
 
 static void handle_key(struct rd_view *view, int key)

@@ -28,10 +28,7 @@ int rd_counter_group_parse(const char *word)
 const char *rd_overflow_name(enum rd_overflow overflow)
 {
 	static const char *const names[] = {
-		[RD_SATURATES] = "saturates",
-		[RD_WRAPS] = "wraps",
-		[RD_64BIT] = "64-bit",
-		[RD_GAUGE] = "gauge",
+		[RD_SATURATES] = "saturates", [RD_WRAPS] = "wraps", [RD_64BIT] = "64-bit", [RD_GAUGE] = "gauge"
 	};
 
 	return names[overflow];
@@ -40,10 +37,7 @@ const char *rd_overflow_name(enum rd_overflow overflow)
 const char *rd_counter_role_name(enum rd_counter_role role)
 {
 	static const char *const names[] = {
-		[RD_ROLE_LOAD] = "load",
-		[RD_ROLE_CAUSE] = "cause",
-		[RD_ROLE_FOLLOWS] = "consequence",
-		[RD_ROLE_SIGN] = "sign",
+		[RD_ROLE_LOAD] = "load", [RD_ROLE_CAUSE] = "cause", [RD_ROLE_FOLLOWS] = "consequence", [RD_ROLE_SIGN] = "sign"
 	};
 
 	return names[role];

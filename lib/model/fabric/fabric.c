@@ -159,10 +159,7 @@ const char *rd_node_kind_name(unsigned kind)
 const char *rd_link_state_name(unsigned state)
 {
 	static const char *const states[] = {
-		[RD_LINK_DOWN] = "DOWN",
-		[RD_LINK_INIT] = "INIT",
-		[RD_LINK_ARMED] = "ARMED",
-		[RD_LINK_ACTIVE] = "ACTIVE",
+		[RD_LINK_DOWN] = "DOWN", [RD_LINK_INIT] = "INIT", [RD_LINK_ARMED] = "ARMED", [RD_LINK_ACTIVE] = "ACTIVE"
 	};
 
 	return state < RD_ARRAY_SIZE(states) ? states[state] : NULL;

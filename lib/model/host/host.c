@@ -15,10 +15,9 @@
 
 void rd_host_deinit(struct rd_host *host)
 {
-	for (size_t i = 0; i < host->n_pcis; i++) {
+	for (size_t i = 0; i < host->n_pcis; i++)
 		RD_FREE(host->pcis[i].root, host->pcis[i].driver, host->pcis[i].slot, host->pcis[i].power_state,
 			host->pcis[i].iommu_type);
-	}
 	for (size_t i = 0; i < host->n_ports; i++) {
 		for (size_t j = 0; j < host->ports[i].n_gids; j++)
 			free(host->ports[i].gids[j].netdev);
@@ -26,11 +25,10 @@ void rd_host_deinit(struct rd_host *host)
 			host->ports[i].link_layer, host->ports[i].state, host->ports[i].phys_state,
 			host->ports[i].speed, host->ports[i].pkeys, host->ports[i].guid);
 	}
-	for (size_t i = 0; i < host->n_ibdevs; i++) {
+	for (size_t i = 0; i < host->n_ibdevs; i++)
 		RD_FREE(host->ibdevs[i].name, host->ibdevs[i].firmware, host->ibdevs[i].board, host->ibdevs[i].hca_type,
 			host->ibdevs[i].node_guid, host->ibdevs[i].sys_image_guid, host->ibdevs[i].node_desc,
 			host->ibdevs[i].driver, host->ibdevs[i].parent_netdev, host->ibdevs[i].lag_mode);
-	}
 	for (size_t i = 0; i < host->n_netdevs; i++) {
 		RD_FREE(host->netdevs[i].name, host->netdevs[i].operstate, host->netdevs[i].master,
 			host->netdevs[i].bond_state, host->netdevs[i].bond_mode, host->netdevs[i].ipoib_mode,
@@ -341,9 +339,7 @@ bool rd_port_is_roce(const struct rd_host *host, const struct rd_port *port)
 const char *rd_gid_type_name(enum rd_gid_type type)
 {
 	static const char *const names[] = {
-		[RD_GID_IB] = "IB",
-		[RD_GID_ROCE_V1] = "RoCE v1",
-		[RD_GID_ROCE_V2] = "RoCE v2",
+		[RD_GID_IB] = "IB", [RD_GID_ROCE_V1] = "RoCE v1", [RD_GID_ROCE_V2] = "RoCE v2"
 	};
 
 	return (size_t)type < RD_ARRAY_SIZE(names) ? names[type] : NULL;

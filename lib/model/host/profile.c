@@ -8,11 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "base/lines.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/text.h"
 
 /* Lines of a profile that suppress findings: "ignore = RULE[@SUBJECT] until DATE reason". */
 

@@ -9,9 +9,7 @@
 const char *rd_role_name(enum rd_role role)
 {
 	static const char *const names[] = {
-		[RD_ROLE_COMPUTE] = "compute",
-		[RD_ROLE_STORAGE] = "storage",
-		[RD_ROLE_MANAGEMENT] = "management",
+		[RD_ROLE_COMPUTE] = "compute", [RD_ROLE_STORAGE] = "storage", [RD_ROLE_MANAGEMENT] = "management"
 	};
 
 	return (size_t)role < RD_ARRAY_SIZE(names) ? names[role] : NULL;
@@ -78,9 +76,7 @@ const char *rd_path_name(enum rd_path path)
 const char *rd_judged_name(enum rd_judged judged)
 {
 	static const char *const names[] = {
-		[RD_JUDGED_NO] = "no",
-		[RD_JUDGED_YES] = "yes",
-		[RD_JUDGED_UNKNOWN] = "unknown",
+		[RD_JUDGED_NO] = "no", [RD_JUDGED_YES] = "yes", [RD_JUDGED_UNKNOWN] = "unknown"
 	};
 
 	return (size_t)judged < RD_ARRAY_SIZE(names) ? names[judged] : NULL;

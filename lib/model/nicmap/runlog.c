@@ -8,9 +8,7 @@
 const char *rd_run_stack_name(enum rd_run_stack stack)
 {
 	static const char *const names[] = {
-		[RD_RUN_UCX] = "UCX",
-		[RD_RUN_MOONCAKE] = "Mooncake",
-		[RD_RUN_NVSHMEM] = "NVSHMEM",
+		[RD_RUN_UCX] = "UCX", [RD_RUN_MOONCAKE] = "Mooncake", [RD_RUN_NVSHMEM] = "NVSHMEM"
 	};
 
 	return (size_t)stack < RD_ARRAY_SIZE(names) ? names[stack] : NULL;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "model/rdma/qp.h"
 
 static const struct rd_qp_link no_link = { .cm_id = -1 };
 static const struct rd_qp_past no_past;

@@ -181,9 +181,7 @@ size_t rd_findings_count(const struct rd_findings *findings, enum rd_severity se
 const char *rd_confidence_name(enum rd_confidence confidence)
 {
 	static const char *const names[] = {
-		[RD_CONFIDENCE_LOW] = "low",
-		[RD_CONFIDENCE_MEDIUM] = "medium",
-		[RD_CONFIDENCE_HIGH] = "high",
+		[RD_CONFIDENCE_LOW] = "low", [RD_CONFIDENCE_MEDIUM] = "medium", [RD_CONFIDENCE_HIGH] = "high"
 	};
 
 	return names[confidence];

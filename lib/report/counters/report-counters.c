@@ -9,7 +9,6 @@
 
 #include "base/fix.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "report/shared/finding.h"
 #include "report/shared/report-field.h"
 
@@ -123,12 +122,6 @@ static const char *note_of(const struct rd_counter_value *value, bool saturated,
 	return saturated ? "saturated: at least" : NULL;
 }
 
-/* 0: none. */
-static struct rd_cell positive(uint64_t n)
-{
-	return n ? RD_UINT(n) : RD_UNKNOWN_CELL;
-}
-
 static void add_counter(struct rd_section *section, const struct rd_counters_shown *shown, size_t i)
 {
 	static const struct rd_meaning nothing = { .unit = "-" };
@@ -141,7 +134,7 @@ static void add_counter(struct rd_section *section, const struct rd_counters_sho
 	bool compared = delta && delta->kind != RD_DELTA_UNKNOWN;
 	char buf[64];
 	struct rd_row *row = RD_ROW(
-		section, RD_STR(port->ibdev), positive(port->port),
+		section, RD_STR(port->ibdev), RD_POSITIVE(port->port),
 		RD_STR(counter->netdev ? counter->netdev : port->netdev), RD_STR(rd_counter_group_name(counter->group)),
 		RD_STR(counter->name), known ? RD_UINT(value->v) : RD_UNKNOWN_CELL,
 		compared ? RD_UINT(delta->v) : RD_UNKNOWN_CELL,
@@ -149,7 +142,7 @@ static void add_counter(struct rd_section *section, const struct rd_counters_sho
 		RD_STR(strcmp(meaning->unit, "-") ? meaning->unit : NULL),
 		RD_STR(note_of(value, saturated, delta, buf, sizeof(buf))),
 		known && counter->overflow != RD_OVERFLOW_UNKNOWN ? RD_BOOL(saturated) : RD_UNKNOWN_CELL,
-		RD_STR(rd_overflow_name(counter->overflow)), positive(counter->bits),
+		RD_STR(rd_overflow_name(counter->overflow)), RD_POSITIVE(counter->bits),
 		RD_STR(!compared		     ? NULL :
 		       delta->kind == RD_DELTA_EXACT ? "exact" :
 						       "at_least"),
@@ -158,7 +151,7 @@ static void add_counter(struct rd_section *section, const struct rd_counters_sho
 		RD_STR(!known && value->code ? rd_errno_name(value->code) : NULL), RD_STR(meaning->text));
 
 	if (!known)
-		rd_row_known(row, RD_CNT_VALUE, value->known);
+		row->cells[RD_CNT_VALUE].known = value->known;
 }
 
 struct rd_section *rd_counters_section(const struct rd_counters_shown *shown)
@@ -193,7 +186,7 @@ static void add_causes(struct rd_report *report, const struct rd_counters_shown 
 		const struct rd_counter_port *port = &shown->set->ports[cause->port];
 		_cleanup_free_ char *fix = rd_fix_commands(cause->fix), *advice = rd_fix_advice(cause->fix);
 
-		RD_ROW(section, RD_STR(port->ibdev), positive(port->port), RD_STR(cause->id),
+		RD_ROW(section, RD_STR(port->ibdev), RD_POSITIVE(port->port), RD_STR(cause->id),
 		       RD_STR(rd_severity_name(cause->severity)), RD_STR(rd_confidence_name(cause->confidence)),
 		       RD_STR(cause->title), RD_STR(cause->observed), RD_STR(fix), RD_STR(advice),
 		       RD_SUB(evidence_of(shown, cause)));
@@ -211,10 +204,10 @@ void rd_report_counters(struct rd_report *report, const struct rd_counters_shown
 		const struct rd_counter_port *port = &shown->set->ports[i];
 		const struct rd_counter_state *state = &shown->now->states[i];
 
-		RD_ROW(section, RD_STR(port->ibdev), positive(port->port), RD_STR(port->netdev), RD_STR(port->driver),
-		       RD_STR(port->pci), RD_STR(port->guid), RD_STR(port->link_layer),
+		RD_ROW(section, RD_STR(port->ibdev), RD_POSITIVE(port->port), RD_STR(port->netdev),
+		       RD_STR(port->driver), RD_STR(port->pci), RD_STR(port->guid), RD_STR(port->link_layer),
 		       RD_STR(state->state[0] ? state->state : NULL), RD_DOUBLE_OF(port->rate_gbps),
-		       RD_BOOL(state->there), positive(state->instance));
+		       RD_BOOL(state->there), RD_POSITIVE(state->instance));
 		if (state->code) {
 			/* Without this an empty cell would be the only sign. */
 			_cleanup_free_ char *object = rd_counter_port_label(port);
@@ -239,7 +232,7 @@ void rd_report_meanings(struct rd_report *report, const struct rd_meaning *const
 
 	for (size_t i = 0; i < n; i++)
 		RD_ROW(section, RD_STR(meanings[i]->name), RD_STR(meanings[i]->driver), RD_STR(meanings[i]->unit),
-		       RD_STR(rd_overflow_name(meanings[i]->overflow)), positive(meanings[i]->bits),
+		       RD_STR(rd_overflow_name(meanings[i]->overflow)), RD_POSITIVE(meanings[i]->bits),
 		       RD_STR(rd_counter_role_name(meanings[i]->role)), RD_BOOL(meanings[i]->summable),
 		       RD_STR(meanings[i]->text));
 }

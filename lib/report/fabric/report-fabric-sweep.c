@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "report/fabric/report-fabric.h"
 
 /* clang-format off */
@@ -27,12 +26,6 @@ static const struct rd_column rate_columns[] = {
 	{ .key = "example", .type = RD_T_STR, .help = "one of the links" },
 };
 /* clang-format on */
-
-/* A cell with a number; 0: unknown. */
-static struct rd_cell positive(uint64_t n)
-{
-	return n ? RD_UINT(n) : RD_UNKNOWN_CELL;
-}
 
 static struct rd_section *make_rates(const struct rd_fabric *fabric, const struct rd_fabric_census *census)
 {
@@ -261,7 +254,7 @@ void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_sho
 	const struct rd_fabric *fabric = shown->fabric;
 
 	report->scalars = RD_OBJECT("fabric", top_columns, RD_STR(fabric->ibdev[0] ? fabric->ibdev : NULL),
-				    positive(fabric->port), positive(fabric->sm_lid), RD_BOOL(shown->changes),
+				    RD_POSITIVE(fabric->port), RD_POSITIVE(fabric->sm_lid), RD_BOOL(shown->changes),
 				    RD_SUB(make_census(fabric)), RD_SUB(make_sweep(shown)),
 				    shown->shards ? RD_SUB(make_shard(shown)) : RD_UNKNOWN_CELL,
 				    RD_UINT_OF(shown->latches_dropped));
@@ -487,7 +480,7 @@ static const struct rd_column file_columns[] = {
 
 static struct rd_section *make_coverage(const struct rd_merge *merge)
 {
-	return RD_OBJECT("coverage", coverage_columns, positive(merge->shares),
+	return RD_OBJECT("coverage", coverage_columns, RD_POSITIVE(merge->shares),
 			 merge->shares ? RD_UINT(merge->missing) : RD_UNKNOWN_CELL, RD_UINT(merge->ports),
 			 RD_UINT(merge->fresh), RD_UINT(merge->ports - merge->fresh), RD_UINT_OF(merge->uncovered),
 			 RD_UINT(merge->duplicates));
@@ -502,7 +495,7 @@ static struct rd_section *make_shares(const struct rd_share_files *files, const 
 		_cleanup_free_ char *topology = share->topology.known ? rd_text("0x%016" PRIx64, share->topology.v) :
 									NULL;
 
-		RD_ROW(section, RD_STR(share->host), positive(share->index),
+		RD_ROW(section, RD_STR(share->host), RD_POSITIVE(share->index),
 		       share->index ? RD_UINT(share->of) : RD_UNKNOWN_CELL, RD_UINT(share->time_ns),
 		       RD_DOUBLE((double)(merge->newest_ns - share->time_ns) / 1e9), RD_UINT(share->ports),
 		       RD_UINT(share->found), RD_STR(topology), RD_STR(share->file));

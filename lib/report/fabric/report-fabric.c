@@ -8,7 +8,6 @@
 #include "base/fix.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/text.h"
 #include "report/fabric/report-fabric.h"
 
 /* clang-format off */

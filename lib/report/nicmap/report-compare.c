@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/text.h"
 #include "report/nicmap/report-nicmap.h"
 #include "report/shared/report-field.h"
 

@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "report/shared/finding.h"
 #include "report/shared/report-field.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/shared/metrics.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -22,31 +23,15 @@ void rd_metrics_deinit(struct rd_metrics *metrics)
 	*metrics = (struct rd_metrics){ 0 };
 }
 
-static bool is_lower(char c)
-{
-	return c >= 'a' && c <= 'z';
-}
-
-static bool is_upper(char c)
-{
-	return c >= 'A' && c <= 'Z';
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Converts the name of a driver to snake_case: "cnpHandled" and "CNP handled" become cnp_handled. */
 static void add_name(struct rd_buf *out, const char *name)
 {
 	char before = '_';
 
-	for (const char *s = name; *s; s++) {
-		bool word = is_lower(*s) || is_upper(*s) || is_digit(*s);
-		char c = !word ? '_' : is_upper(*s) ? (char)(*s - 'A' + 'a') : *s;
+	for (const unsigned char *s = (const unsigned char *)name; *s; s++) {
+		char c = isascii(*s) && isalnum(*s) ? (char)tolower(*s) : '_';
 
-		if (is_upper(*s) && s > name && (is_lower(s[-1]) || is_digit(s[-1])))
+		if (isascii(*s) && isupper(*s) && s > (const unsigned char *)name && (islower(s[-1]) || isdigit(s[-1])))
 			rd_buf_str(out, "_");
 		if (c != '_' || before != '_')
 			rd_buf_add(out, &c, 1);

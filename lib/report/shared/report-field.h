@@ -22,6 +22,7 @@
 #define RD_UNKNOWN_CELL ((struct rd_cell){ .known = RD_ABSENT })
 #define RD_STR(text) rd_cell_text(text)
 #define RD_UINT(n) ((struct rd_cell){ .known = RD_OK, .type = RD_T_UINT, .u = (n) })
+#define RD_POSITIVE(n) ((n) ? RD_UINT(n) : RD_UNKNOWN_CELL) /* 0: unknown */
 #define RD_INT(n) ((struct rd_cell){ .known = RD_OK, .type = RD_T_INT, .i = (n) })
 #define RD_DOUBLE(n) ((struct rd_cell){ .known = RD_OK, .type = RD_T_DOUBLE, .d = (n) })
 #define RD_BOOL(is) ((struct rd_cell){ .known = RD_OK, .type = RD_T_BOOL, .b = (is) })

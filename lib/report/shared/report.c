@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/shared/report.h"
 
-#include <stdio.h>
-
 #include "base/fix.h"
 #include "base/memory.h"
 #include "report/shared/report-field.h"
@@ -40,21 +38,10 @@ struct rd_section *rd_section_create_made(const char *key, const struct rd_colum
 
 static void cell_deinit(struct rd_cell *cell)
 {
-	switch (cell->type) {
-	case RD_T_STR:
-		if (!cell->borrowed)
-			free(cell->s);
-		break;
-	case RD_T_OBJECT:
-	case RD_T_ROWS:
-	case RD_T_MAP:
-	case RD_T_STRS:
-	case RD_T_SPARK:
+	if (cell->type >= RD_T_OBJECT)
 		rd_section_destroy(cell->sub);
-		break;
-	default:
-		break;
-	}
+	else if (cell->type == RD_T_STR && !cell->borrowed)
+		free(cell->s);
 }
 
 static void row_deinit(struct rd_row *row)
@@ -179,12 +166,6 @@ void rd_row_uint(struct rd_row *row, size_t column, uint64_t value)
 	rd_row_set(row, column, RD_UINT(value));
 }
 
-void rd_row_uints(struct rd_row *row, size_t first, const uint64_t *values, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		rd_row_uint(row, first + i, values[i]);
-}
-
 void rd_row_double(struct rd_row *row, size_t column, double value)
 {
 	rd_row_set(row, column, RD_DOUBLE(value));
@@ -198,12 +179,6 @@ void rd_row_bool(struct rd_row *row, size_t column, bool value)
 void rd_row_sub(struct rd_row *row, size_t column, struct rd_section *sub)
 {
 	rd_row_set(row, column, RD_SUB(sub));
-}
-
-void rd_row_known(struct rd_row *row, size_t column, enum rd_known known)
-{
-	if (column < row->n_cells)
-		row->cells[column].known = known;
 }
 
 void rd_row_severity(struct rd_row *row, enum rd_severity severity)

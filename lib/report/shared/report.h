@@ -132,15 +132,9 @@ void rd_row_borrow(struct rd_row *row, size_t column, const char *value);
 /* The commands of a fix in this column, its advice in the next. */
 void rd_row_fix(struct rd_row *row, size_t column, const char *fix);
 void rd_row_uint(struct rd_row *row, size_t column, uint64_t value);
-/* The same for columns that follow each other. */
-#define RD_ROW_UINTS(row, first, ...)                               \
-	rd_row_uints(row, first, (const uint64_t[]){ __VA_ARGS__ }, \
-		     sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
-void rd_row_uints(struct rd_row *row, size_t first, const uint64_t *values, size_t n);
 void rd_row_double(struct rd_row *row, size_t column, double value);
 void rd_row_bool(struct rd_row *row, size_t column, bool value);
 void rd_row_sub(struct rd_row *row, size_t column, struct rd_section *sub);
-void rd_row_known(struct rd_row *row, size_t column, enum rd_known known);
 void rd_row_severity(struct rd_row *row, enum rd_severity severity);
 
 void rd_report_init(struct rd_report *report, const char *schema);

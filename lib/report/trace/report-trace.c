@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "base/rfc3339.h"
-#include "base/text.h"
 #include "report/shared/report-field.h"
 #include "report/shared/report-run.h"
 
@@ -494,9 +493,7 @@ void rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, 
 static const char *state_name(const struct rd_held *held)
 {
 	static const char *const names[] = {
-		[RD_HOLD_ATTACHING] = "attaching",
-		[RD_HOLD_ON] = "on",
-		[RD_HOLD_DETACHING] = "detaching",
+		[RD_HOLD_ATTACHING] = "attaching", [RD_HOLD_ON] = "on", [RD_HOLD_DETACHING] = "detaching"
 	};
 
 	if (held->proc.pid && held->proc.exiting)
