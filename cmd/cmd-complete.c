@@ -88,7 +88,7 @@ static void add_pids(struct rd_source *source, struct rd_buf *out, const char *t
 		if (!isdigit((unsigned char)names.v[i][0]))
 			continue;
 		rd_read_textf(source, &comm, NULL, "/proc/%s/comm", names.v[i]);
-		add_candidate(out, typed, before, names.v[i], comm ? comm : "");
+		add_candidate(out, typed, before, names.v[i], comm ?: "");
 	}
 }
 

@@ -22,7 +22,7 @@ int rd_local_host(struct rd_source **opened, struct rd_source **ret, struct rd_e
 {
 	int r = local_guard ? 0 : rd_source_live_open(NULL, opened, err);
 
-	*ret = local_guard ? local_guard : *opened;
+	*ret = local_guard ?: *opened;
 	return r;
 }
 
@@ -229,8 +229,8 @@ static void add_shipped(struct rd_source *host, const char *name, struct rd_tabl
 	slash = exe ? strrchr(exe, '/') : NULL;
 	for (size_t i = 0; !found && i <= RD_ARRAY_SIZE(relative_folders); i++) {
 		_cleanup_free_ char *path = i < RD_ARRAY_SIZE(relative_folders) ?
-						    rd_text("%.*s/%s/%s", slash ? (int)(slash - exe) : 0,
-							    exe ? exe : "", relative_folders[i], name) :
+						    rd_text("%.*s/%s/%s", slash ? (int)(slash - exe) : 0, exe ?: "",
+							    relative_folders[i], name) :
 						    rd_text(RD_DATADIR "/%s", name);
 
 		found = add_file(host, path, table, errors);

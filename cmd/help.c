@@ -40,7 +40,7 @@ static size_t opt_left(const struct rd_opt *opt, char *ret, size_t size)
 {
 	char letter[] = { '-', opt->letter, ',', '\0' };
 	int n = snprintf(ret, size, "  %-3s --%s%s%s", opt->letter ? letter : "", opt->name, opt->arg ? " " : "",
-			 opt->arg ? opt->arg : "");
+			 opt->arg ?: "");
 
 	return n > 0 ? (size_t)n : 0;
 }
@@ -74,7 +74,7 @@ static size_t add_opts(const char *title, const struct rd_opt *opts, size_t most
 			rd_buf_printf(out, "%s\n%*s", left, (int)width + 2, "");
 		else
 			rd_buf_printf(out, "%-*s  ", (int)width, left);
-		add_filled(opts->help ? opts->help : "", width + 2, out);
+		add_filled(opts->help ?: "", width + 2, out);
 	}
 	return n > most ? n - most : 0;
 }
@@ -100,8 +100,8 @@ static void add_command_help(const struct rd_cmd *cmd, bool all, struct rd_buf *
 	size_t width = opts_width(rd_global_opts, opts_width(cmd->opts, 0)), more;
 
 	rd_buf_printf(out, "Usage: " RD_PROGRAM " %s%s%s [OPTIONS]%s%s\n\n", cmd->name, cmd->option ? " --" : "",
-		      cmd->option ? cmd->option : "", cmd->operands ? " " : "", cmd->operands ? cmd->operands : "");
-	add_filled(cmd->description ? cmd->description : cmd->summary ? cmd->summary : "", 0, out);
+		      cmd->option ?: "", cmd->operands ? " " : "", cmd->operands ?: "");
+	add_filled(cmd->description ?: cmd->summary ? cmd->summary : "", 0, out);
 	more = add_opts("Options", cmd->opts, all ? SIZE_MAX : DAILY, width, out);
 	if (all) {
 		add_opts("Global options", rd_global_opts, SIZE_MAX, width, out);
@@ -112,7 +112,7 @@ static void add_command_help(const struct rd_cmd *cmd, bool all, struct rd_buf *
 			rd_buf_printf(out, "%zu more, ", more);
 		rd_buf_printf(out, "%s and columns: " RD_PROGRAM "%s%s%s%s all\n",
 			      more > 0 ? "global options" : "Global options", " help ", cmd->name,
-			      cmd->option ? " --" : "", cmd->option ? cmd->option : "");
+			      cmd->option ? " --" : "", cmd->option ?: "");
 	}
 	if (cmd->examples) {
 		size_t size = strlen(cmd->examples);
@@ -157,7 +157,7 @@ void rd_help_add_questions(struct rd_buf *out)
 		for (const struct rd_cmd *c = *cmd; c; c = c->variant) {
 			if (c->question)
 				rd_buf_printf(out, "  %-*s  " RD_PROGRAM " %s%s%s\n", width, c->question, c->name,
-					      c->option ? " --" : "", c->option ? c->option : "");
+					      c->option ? " --" : "", c->option ?: "");
 		}
 	rd_buf_str(out, "\n" RD_PROGRAM " COMMAND --help describes a command; see also man " RD_PROGRAM ".\n");
 }

@@ -287,7 +287,7 @@ static int parse(struct rd_ctx *ctx, const struct rd_opt *other, int argc, char 
 			return rd_err_set(err, EINVAL, cmd ? cmd->name : NULL, "option '--%s' requires an argument: %s",
 					  opt->name, opt->arg);
 		if (other && find_option(other, opt->name) == opt) {
-			refused = refused ? refused : opt;
+			refused = refused ?: opt;
 			continue;
 		}
 		r = take_one(ctx, opt, optarg, err);
@@ -354,7 +354,7 @@ static bool violates_pair(const struct rd_ctx *ctx, const struct rd_opt_rule *ru
 
 	if (!opt || (rule->kind == RD_EXCLUDES) != (other != NULL))
 		return false;
-	rd_buf_printf(out, "--%s%s%s ", opt, rule->when ? " with --" : "", rule->when ? rule->when : "");
+	rd_buf_printf(out, "--%s%s%s ", opt, rule->when ? " with --" : "", rule->when ?: "");
 	if (rule->kind == RD_EXCLUDES) {
 		rd_buf_printf(out, "and --%s are mutually exclusive", other);
 	} else {
@@ -375,7 +375,7 @@ static int check_rules(const struct rd_ctx *ctx, struct rd_err *err)
 		if (!(rule->kind == RD_ONE_OF ? violates_one_of : violates_pair)(ctx, rule, &text))
 			continue;
 		return rd_err_set(err, EINVAL, ctx->cmd->name, "%s%s%s", text.data, rule->why ? ": " : "",
-				  rule->why ? rule->why : "");
+				  rule->why ?: "");
 	}
 	return 0;
 }

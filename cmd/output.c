@@ -84,7 +84,7 @@ void rd_warn_errors(const struct rd_ctx *ctx, const struct rd_errlist *errors, s
 		const struct rd_err *err = &errors->v[i];
 		const char *text = errno_text(err->code);
 
-		rd_warn(ctx, "%s: %s%s%s%s%s", err->object, err->message, text ? ": " : "", text ? text : "",
+		rd_warn(ctx, "%s: %s%s%s%s%s", err->object, err->message, text ? ": " : "", text ?: "",
 			err->hint[0] ? "; " : "", err->hint);
 	}
 }
@@ -118,7 +118,7 @@ static void print_err(const struct rd_err *err, bool with_errno)
 	if (with_errno && err->code) {
 		const char *name = rd_errno_name(err->code), *text = errno_text(err->code);
 
-		rd_buf_printf(&lines, "%s%s (", text ? ": " : "", text ? text : "");
+		rd_buf_printf(&lines, "%s%s (", text ? ": " : "", text ?: "");
 		if (name)
 			rd_buf_printf(&lines, "%s)", name);
 		else
@@ -218,7 +218,7 @@ bool rd_output_incomplete(const struct rd_ctx *ctx, struct rd_report *report, bo
 		if (!rd_could_not_look(-err->code) || strncmp(err->object, "/sys/", 5) != 0 ||
 		    (listings && !err->listing))
 			continue;
-		first = first ? first : err;
+		first = first ?: err;
 		n++;
 	}
 	if (!first)
@@ -245,9 +245,7 @@ int rd_output_print(struct rd_ctx *ctx, const struct rd_report *report)
 		return rd_fail_usage(ctx->cmd, &err);
 	ctx->printed = true;
 	rd_out(&out);
-	if (rd_output_textfile(ctx, report, &err) < 0)
-		return rd_fail(ctx, &err);
-	return report->status;
+	return rd_output_textfile(ctx, report, &err) < 0 ? rd_fail(ctx, &err) : report->status;
 }
 
 const struct rd_section *rd_report_section(const struct rd_report *report, const char *key)

@@ -8,6 +8,7 @@
 #include "cmd/counters/counters.h"
 #include "cmd/datafile.h"
 #include "cmd/privileges.h"
+#include "report/shared/report-field.h"
 #include "source/guard/source-guard.h"
 #include "source/opener/child.h"
 
@@ -82,15 +83,6 @@ static unsigned limit_of(const struct check_opts *opts)
 	return (unsigned)(opts->deadline * READING_PART);
 }
 
-static bool *quick_rules(void)
-{
-	bool *chosen = rd_alloc(rd_n_checks + 1, sizeof(*chosen));
-
-	for (size_t i = 0; i < rd_n_checks; i++)
-		chosen[i] = !rd_checks[i]->thorough;
-	return chosen;
-}
-
 /* Adds stalled reads to the errors of the report. */
 static void add_stalls(const struct rd_source *guard, struct check_result *result)
 {
@@ -109,7 +101,7 @@ static int judge_host(struct rd_ctx *ctx, struct check_result *result, const str
 {
 	const struct check_opts *opts = ctx->state;
 	int r = rd_source_guard_ready(ctx->source, err);
-	_cleanup_free_ bool *chosen = NULL;
+	_cleanup_free_ bool *chosen = rd_alloc(rd_n_checks + 1, sizeof(*chosen));
 	struct checks *checks = &result->checks;
 
 	if (!r)
@@ -137,7 +129,8 @@ static int judge_host(struct rd_ctx *ctx, struct check_result *result, const str
 	add_stalls(ctx->source, result);
 	if (local != ctx->source)
 		add_stalls(local, result);
-	chosen = quick_rules();
+	for (size_t i = 0; i < rd_n_checks; i++)
+		chosen[i] = !rd_checks[i]->thorough;
 	checks->in.exclusive = opts->exclusive;
 	checks_conclude(checks, chosen, RD_SEV_SKIP, false);
 	if (checks->host.n_ibdevs == 0 && checks->report.status != RD_EXIT_CRITICAL) {
@@ -154,16 +147,6 @@ static const struct rd_column observe_columns[1] = {
 	{ "observed_status", "STATUS", RD_T_UINT, "exit code without --observe", 0, false },
 };
 
-/* The document has both exit codes: the actual one, and the one without --observe. */
-static void observe(struct check_result *result)
-{
-	struct rd_report *report = &result->checks.report;
-
-	report->scalars = RD_SECTION("scalars", observe_columns);
-	rd_row_uint(rd_section_add(report->scalars), 0, (uint64_t)result->status);
-	report->status = RD_EXIT_OK;
-}
-
 static int show(struct rd_ctx *ctx, struct check_result *result)
 {
 	const struct check_opts *opts = ctx->state;
@@ -177,8 +160,11 @@ static int show(struct rd_ctx *ctx, struct check_result *result)
 	check_count(result, &numbers);
 	rd_report_check_line(report, &result->checks.host, &numbers, &result->checks.unread, result->no_rdma);
 	result->status = report->status;
-	if (opts->observe)
-		observe(result);
+	if (opts->observe) {
+		/* The document has both exit codes: the actual one, and the one without --observe. */
+		report->scalars = RD_OBJECT("scalars", observe_columns, RD_UINT((uint64_t)result->status));
+		report->status = RD_EXIT_OK;
+	}
 	if (rd_metrics_wanted(ctx))
 		rd_report_check_metrics(report, &numbers);
 	if (ctx->globals.json || ctx->globals.openmetrics || ctx->globals.style.columns || ctx->globals.style.raw)
@@ -278,7 +264,7 @@ static int check_run(struct rd_ctx *ctx, int argc, char **argv)
 	if (ctx->globals.from)
 		bundle = rd_source_guard_open_bundle(ctx->globals.from, 0);
 	rd_local_guard(local);
-	ctx->source = bundle ? bundle : local;
+	ctx->source = bundle ?: local;
 	r = rd_repeat(ctx, &opts->repeat, CHECK_INTERVAL, check_once, local);
 	ctx->source = host;
 	rd_local_guard(NULL);

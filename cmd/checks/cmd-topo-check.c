@@ -118,7 +118,7 @@ static int topo_learn(struct rd_ctx *ctx, const char *path)
 		rd_checks_run(&checks.in, NULL, &checks.findings);
 		for (size_t i = 0; i < checks.findings.n; i++)
 			bad += checks.findings.v[i].severity >= RD_SEV_WARNING;
-		host = checks.report.host ? checks.report.host : "one";
+		host = checks.report.host ?: "one";
 		rd_profile_of(&checks.map.ports, &checks.system, true, &self);
 		rd_buf_str(&out, "# For rdmadiag topo-check --profile FILE: expected state of a host, learned on ");
 		rd_buf_safe(&out, host, strlen(host));
@@ -165,9 +165,7 @@ static int refresh_page(void *arg, struct rd_view_page *page, struct rd_err *err
 		return 1;
 	r = topo_judge(live->ctx, live->chosen, &checks, err);
 	if (!r) {
-		page->body = checks.report.sections[0];
-		memmove(checks.report.sections, checks.report.sections + 1,
-			--checks.report.n_sections * sizeof(*checks.report.sections));
+		page->body = rd_report_take(&checks.report, 0);
 		page->headline = rd_safe(checks.report.headline);
 		page->alarm = rd_findings_alarm(&checks.report.findings, &page->alarm_severity);
 	}
@@ -217,20 +215,22 @@ static int take_severity(void *state, const struct rd_opt *opt, const char *arg,
 	return 0;
 }
 
+static int print_rules(struct rd_ctx *ctx, const struct rd_check *const *rules, size_t n)
+{
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
+
+	rd_output_init(ctx, &report);
+	rd_report_rules(&report, rules, n);
+	return rd_output_print(ctx, &report);
+}
+
 static int explain(struct rd_ctx *ctx, const char *id)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	const struct rd_check *check = rd_check_find(id);
-	struct rd_report report;
-	int r;
 
-	if (ctx->globals.json) {
-		rd_output_init(ctx, &report);
-		rd_report_rules(&report, &check, 1);
-		r = rd_output_print(ctx, &report);
-		rd_report_deinit(&report);
-		return r;
-	}
+	if (ctx->globals.json)
+		return print_rules(ctx, &check, 1);
 	rd_buf_printf(&out, "%s%s\n%s\n\n  why: %s\n", check->id, check->thorough ? "" : " (also in rdmadiag check)",
 		      check->title, check->why);
 	rd_render_fix(&check->fix, 1, &out);
@@ -309,15 +309,8 @@ static int topo_run(struct rd_ctx *ctx, int argc, char **argv)
 	if (topo_choose(opts, chosen, &err) < 0)
 		return rd_fail_usage(ctx->cmd, &err);
 	if (opts->list) {
-		struct rd_report report;
-		int r;
-
 		ctx->schema = "rdmadiag/topo-check-list/1";
-		rd_output_init(ctx, &report);
-		rd_report_rules(&report, rd_checks, rd_n_checks);
-		r = rd_output_print(ctx, &report);
-		rd_report_deinit(&report);
-		return r;
+		return print_rules(ctx, rd_checks, rd_n_checks);
 	}
 	if (opts->explain)
 		return explain(ctx, opts->explain);

@@ -49,7 +49,7 @@ static int recreate_reader(struct counters *c, struct rd_source *source, struct 
 {
 	const struct counters_opts *opts = c->opts;
 	struct rd_counter_reader *reader;
-	int r = rd_counter_reader_create(source, opts->groups ? opts->groups : RD_COUNTERS_ALL, &reader, &c->rdma_error,
+	int r = rd_counter_reader_create(source, opts->groups ?: RD_COUNTERS_ALL, &reader, &c->rdma_error,
 					 c->reader ? NULL : &c->errors, err);
 
 	if (r < 0)

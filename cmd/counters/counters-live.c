@@ -233,7 +233,5 @@ int counters_live(struct counters *c)
 	struct rd_err err = { 0 };
 
 	counters_watch_init(&live.w, c, seconds);
-	if (rd_view_run(&ops, &live, c->ctx->globals.style.colour, &err) < 0)
-		return rd_fail(c->ctx, &err);
-	return RD_EXIT_OK;
+	return rd_view_run(&ops, &live, c->ctx->globals.style.colour, &err) < 0 ? rd_fail(c->ctx, &err) : RD_EXIT_OK;
 }

@@ -358,7 +358,7 @@ static void write_sample(struct counters_file *file)
 
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
-	return rd_hash(hash, text ? text : "", text ? strlen(text) + 1 : 1);
+	return rd_hash(hash, text ?: "", text ? strlen(text) + 1 : 1);
 }
 
 /* Index of the series with this name, created if missing. SIZE_MAX when there are too many. */

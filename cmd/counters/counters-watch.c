@@ -276,7 +276,7 @@ static void print_interval(const struct counters_watch *w)
 			const struct rd_finding *finding = &w->findings.v[i];
 
 			rd_warn(w->c->ctx, "%s: %s: %s; before: %s", finding->subject, finding->title,
-				finding->observed ? finding->observed : "", finding->expected ? finding->expected : "");
+				finding->observed ?: "", finding->expected ?: "");
 		}
 	}
 	rd_output_print(ctx, &report);

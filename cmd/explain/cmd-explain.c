@@ -102,9 +102,7 @@ static int read_file(struct rd_log_reader *reader, const char *name, struct rd_e
 		else if (errno != EINTR)
 			return rd_err_set(err, errno, object, "cannot read");
 	rd_log_end(reader);
-	if (reader->number == 0)
-		return rd_err_set(err, ENODATA, object, "is empty");
-	return 0;
+	return reader->number == 0 ? rd_err_set(err, ENODATA, object, "is empty") : 0;
 }
 
 /* Words that are known each, else one line. Operands with blanks are lines. */

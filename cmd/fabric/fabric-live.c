@@ -92,9 +92,8 @@ static int fill_page(struct live *live, struct rd_view_page *page, struct rd_err
 	order = rd_fabric_sort_by(&live->s->run.fabric, live->order);
 	fabric_session_report(live->s, NULL, order, NULL, &report);
 	/* The first section of the report, the ports, moves to the page. */
-	page->body = report.sections[0];
+	page->body = rd_report_take(&report, 0);
 	rd_section_store(page->body); /* shown while the next sweep changes the network */
-	memmove(report.sections, report.sections + 1, --report.n_sections * sizeof(*report.sections));
 	ranked = rd_fabric_latches_ranked(&live->s->latches);
 	page->top = rd_report_fabric_seen(ranked, live->s->latches.n);
 	rd_buf_printf(&line, "by %s: ", by[live->order]);

@@ -377,8 +377,8 @@ int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struc
 	int r;
 
 	*run = (struct fabric_run){ .source = source, .opts = *opts, .limits = limits };
-	run->limits.window = opts->window ? opts->window : limits.window;
-	run->limits.timeout_ms = opts->timeout_ms ? opts->timeout_ms : limits.timeout_ms;
+	run->limits.window = opts->window ?: limits.window;
+	run->limits.timeout_ms = opts->timeout_ms ?: limits.timeout_ms;
 	r = choose_port(source, opts->port, &run->from, err) ?: discover(run, err);
 	if (r < 0)
 		fabric_end(run);

@@ -168,7 +168,7 @@ static void make_rows(struct fabric_record *record)
 		rd_buf_printf(&record->out, ",%s,", rd_node_kind_name(node->kind) ? rd_node_kind_name(node->kind) : "");
 		if (port->lid)
 			rd_buf_printf(&record->out, "%u", port->lid);
-		rd_buf_printf(&record->out, ",%s,", state ? state : "");
+		rd_buf_printf(&record->out, ",%s,", state ?: "");
 		if (port->width_active && speed)
 			rd_buf_printf(&record->out, "%ux %s", port->width_active, speed);
 		if (peer)
@@ -234,7 +234,7 @@ static void write_sweep(struct fabric_record *record)
 
 void fabric_record_add(struct fabric_record *record)
 {
-	unsigned mb = record->s->cmd->record_mb ? record->s->cmd->record_mb : FILE_MB;
+	unsigned mb = record->s->cmd->record_mb ?: FILE_MB;
 
 	write_sweep(record);
 	if (record->error >= 0 && !record->unrotated && record->size > 0 &&

@@ -131,8 +131,8 @@ static char *path_headline(const struct rd_fabric *fabric, const struct rd_path 
 								     "the way back takes other ports";
 
 	if (fault || back)
-		return rd_text("path from %s to %s: %s%s%s%s", from, to, fault ? fault : "", fault && back ? "; " : "",
-			       back ? "way back: " : "", back ? back : "");
+		return rd_text("path from %s to %s: %s%s%s%s", from, to, fault ?: "", fault && back ? "; " : "",
+			       back ? "way back: " : "", back ?: "");
 	return rd_text("path from %s to %s: %zu cable%s, %s; %zu finding%s", from, to, paths[0].n - 1,
 		       paths[0].n == 2 ? "" : "s", way, faults, faults == 1 ? "" : "s");
 }

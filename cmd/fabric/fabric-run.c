@@ -126,7 +126,7 @@ static int find_self(struct fabric_session *s, const struct rd_fabric *fabric, s
 		s->shard = rd_shards_find(&s->shards, name);
 	if (s->shard >= 0)
 		return 0;
-	rd_err_set(err, ENOENT, s->cmd->shards, "this host (%s) is not in the list", name ? name : "?");
+	rd_err_set(err, ENOENT, s->cmd->shards, "this host (%s) is not in the list", name ?: "?");
 	return rd_err_hint(err, "add it to the list on all hosts, or print all shares with --plan");
 }
 
@@ -607,7 +607,7 @@ static int show_plan(struct fabric_session *s, const struct rd_fabric *fabric)
 	const struct fabric_opts *opts = &s->cmd->engine;
 	struct rd_plan_basis basis = {
 		.latency = LATENCY_ASSUMED,
-		.window = opts->window ? opts->window : usual.window,
+		.window = opts->window ?: usual.window,
 		.per_lid = usual.per_lid,
 	};
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
@@ -691,10 +691,7 @@ static int run_fabric(struct rd_ctx *ctx, int argc, char **argv)
 
 	ctx->schema = "rdmadiag/counters-fabric/1";
 	r = session_init(ctx, &s, &err);
-	if (r < 0)
-		r = r == -EINVAL ? rd_fail_usage(ctx->cmd, &err) : rd_fail(ctx, &err);
-	else
-		r = run_session(&s, argc, argv);
+	r = r == -EINVAL ? rd_fail_usage(ctx->cmd, &err) : r < 0 ? rd_fail(ctx, &err) : run_session(&s, argc, argv);
 	rd_fabric_history_deinit(&s.history);
 	fabric_end(&s.run);
 	rd_fabric_deinit(&s.plan);

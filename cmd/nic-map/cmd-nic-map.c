@@ -36,7 +36,7 @@ static int read_host(struct rd_source *source, const char *from, unsigned what, 
 	_cleanup_bytes_ struct rd_bytes xml = { 0 };
 
 	if (rd_read_file(source, RD_SOURCE_NCCL_XML, &xml, NULL) == 0)
-		return rd_collect_nccl_xml(from ? from : RD_SOURCE_NCCL_XML, (char *)xml.data, xml.size, &nm->host, err);
+		return rd_collect_nccl_xml(from ?: RD_SOURCE_NCCL_XML, (char *)xml.data, xml.size, &nm->host, err);
 	return read_sysfs(source, what, &nm->host, &nm->system, &nm->report.errors, err);
 }
 
@@ -174,7 +174,7 @@ static int show_all(struct rd_ctx *ctx, struct nicmap *nm, const struct rd_secti
 			   opts->stacks	    ? "stacks" :
 					      NULL;
 	const struct rd_section *sections[3] = {
-		opts->matrix ? matrix : rd_report_section(&nm->report, only ? only : "nics"),
+		opts->matrix ? matrix : rd_report_section(&nm->report, only ?: "nics"),
 	};
 	size_t n = 1;
 
@@ -319,22 +319,8 @@ static char *headline_of(const struct nicmap *nm)
 			  rd_findings_count(&nm->report.findings, RD_SEV_CRITICAL);
 	char when[RD_CLOCK_SIZE];
 
-	return rd_text("nic-map  %s  %s  %zu NICs, %zu accelerators, %zu warnings",
-		       nm->report.host ? nm->report.host : "-", rd_clock(nm->report.time, when), nm->host.n_ibdevs,
-		       nm->host.n_gpus, warnings);
-}
-
-/* Takes the section with this key out of the report. */
-static struct rd_section *take_section(struct rd_report *report, const char *key)
-{
-	size_t i = 0;
-	struct rd_section *section;
-
-	while (strcmp(report->sections[i]->key, key) != 0)
-		i++;
-	section = report->sections[i];
-	memmove(report->sections + i, report->sections + i + 1, (--report->n_sections - i) * sizeof(*report->sections));
-	return section;
+	return rd_text("nic-map  %s  %s  %zu NICs, %zu accelerators, %zu warnings", nm->report.host ?: "-",
+		       rd_clock(nm->report.time, when), nm->host.n_ibdevs, nm->host.n_gpus, warnings);
 }
 
 static int load_page(void *arg, struct rd_view_page *page, struct rd_err *err)
@@ -350,8 +336,9 @@ static int load_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 	r = nicmap_load(live->ctx, live->ctx->source, 0, &nm, err);
 	if (!r) {
 		rd_report_nicmap(&nm.report, &nm.host, &nm.map, &nm.shown);
-		nics = take_section(&nm.report, "nics");
-		gpus = take_section(&nm.report, "gpus");
+		/* The first two. */
+		nics = rd_report_take(&nm.report, 0);
+		gpus = rd_report_take(&nm.report, 0);
 		page->body = live->gpus ? gpus : nics;
 		page->top = live->gpus ? nics : gpus;
 		page->reselected = live->switched;
@@ -365,14 +352,6 @@ static int load_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 	}
 	nicmap_deinit(&nm);
 	return r;
-}
-
-static int detail(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
-{
-	(void)arg, (void)err;
-	*ret = rd_view_page();
-	rd_view_add_values(*ret, body, row);
-	return 0;
 }
 
 static int handle_key(void *arg, int key)
@@ -391,7 +370,7 @@ static int run_live(struct rd_ctx *ctx)
 	static const int keys[] = { RD_NIC_IBDEV, RD_NIC_PORT, RD_NIC_PCI, -1 };
 	static const char *const help[] = { "g        accelerators below NICs, or NICs below accelerators", NULL };
 	static const struct rd_view_ops ops = {
-		.look = load_page, .due = due_ms, .keys = keys, .detail = detail, .key = handle_key, .help = help
+		.look = load_page, .due = due_ms, .keys = keys, .detail = rd_view_values, .key = handle_key, .help = help
 	};
 	struct live live = { .ctx = ctx };
 	struct nicmap_opts *opts = ctx->state;

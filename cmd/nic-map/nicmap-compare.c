@@ -29,7 +29,7 @@ static void add_quoted(struct rd_buf *out, const char *value)
 	const char *end = value + strlen(value);
 
 	rd_buf_str(out, "'");
-	for (size_t n; value < end; value += n ? n : 1) {
+	for (size_t n; value < end; value += n ?: 1) {
 		n = rd_plain_next(value, (size_t)(end - value));
 		if (*value == '\'')
 			rd_buf_str(out, "'\\''");
@@ -190,9 +190,8 @@ static size_t add_assignments(struct nicmap *nm, const struct rd_effects *effect
 int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	const struct nicmap_opts *opts = ctx->state;
-	_cleanup_free_ char *where =
-		opts->pid ? rd_text("process %lu", opts->pid) :
-			    rd_dup(opts->env_file ? opts->env_file : "the environment of this command");
+	_cleanup_free_ char *where = opts->pid ? rd_text("process %lu", opts->pid) :
+						 rd_dup(opts->env_file ?: "the environment of this command");
 	_cleanup_(rd_netstate_deinit) struct rd_netstate net = { 0 };
 	struct rd_effects effects = { 0 };
 	struct rd_err err = { 0 };
@@ -299,7 +298,7 @@ static int compare_log(const struct nicmap *nm, const struct rd_bytes *bytes, st
 			rd_buf_printf(&names, "%s%s", names.len ? ", " : "",
 				      *log->v[i].name ? log->v[i].name : "an unnamed host");
 		rd_err_set(err, ENOENT, cmp->what.file, "contains lines of %zu hosts (%s%s), but not of %s", log->n,
-			   names.data ? names.data : "", log->n > NAMES_MAX ? " ..." : "",
+			   names.data ?: "", log->n > NAMES_MAX ? " ..." : "",
 			   nm->report.host && *nm->report.host ? nm->report.host : "this host");
 		return rd_err_hint(err, "grep '%s:' %s >one.log; rdmadiag nic-map --against one.log",
 				   *log->v[0].name ? log->v[0].name : "HOST", cmp->what.file);
@@ -364,8 +363,8 @@ static int print_result(struct rd_ctx *ctx, struct nicmap *nm, const struct comp
 
 		nm->report.status = RD_EXIT_UNKNOWN;
 		rd_err_set(&err, ENODATA, cmp->what.file, "contains nothing that can be compared with this host%s%s",
-			   first ? ": " : "", first ? (first->observed ? first->observed : first->why) : "");
-		rd_err_hint(&err, "%s", fix ? fix : "run the job with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET");
+			   first ? ": " : "", first ? (first->observed ?: first->why) : "");
+		rd_err_hint(&err, "%s", fix ?: "run the job with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET");
 		rd_errlist_add(&nm->report.errors, &err);
 		if (!ctx->globals.json && against->n == 0)
 			return rd_fail(ctx, &err);
@@ -443,7 +442,9 @@ static int compare_fleet(struct rd_ctx *ctx, struct nicmap *nm, const struct fle
 		rd_report_compare_headline(&nm->report, n);
 	if (left_out > 0)
 		rd_report_note(&nm->report, "%zu more rows differ: -v shows all", left_out);
-	return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections, 1);
+	/* Hosts without accelerators have no rails: a heading without rows says nothing, but to scripts. */
+	return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections,
+			    nm->report.sections[0]->n > 0 || ctx->globals.rows_only);
 }
 
 int nicmap_compare(struct rd_ctx *ctx, struct nicmap *nm, int argc, char **argv)

@@ -56,12 +56,6 @@ static void sort_worst_first(struct rd_section *section, int age, int rate)
 		section->rows[i] = ranked[i].row;
 }
 
-/* The last section of the report, which loses it. */
-static struct rd_section *take_section(struct rd_report *report)
-{
-	return report->sections[--report->n_sections];
-}
-
 /* A row for each device that was removed: its queue pairs are in no list, and their processes have lost them. */
 static void add_removed(struct qp_page *shown, const struct qp_sample *sample, struct rd_section *section)
 {
@@ -100,7 +94,7 @@ static struct rd_section *qps_of(struct qp_page *shown, struct qp_sample *sample
 	size_t row = 0;
 
 	rd_report_qps(&sample->report, &sample->views, sample->chosen);
-	section = take_section(&sample->report);
+	section = rd_report_take(&sample->report, sample->report.n_sections - 1);
 	rd_section_store(section); /* the sample is gone while it is shown */
 	for (size_t i = 0; i < sample->res.n_qps && row < section->n; i++)
 		if (sample->chosen[i])
@@ -118,7 +112,7 @@ static struct rd_section *groups_of(struct qp_sample *sample, enum rd_qp_by by, 
 
 	rd_qp_group_by(&sample->views, sample->chosen, by, &groups);
 	rd_report_qp_groups(&sample->report, &sample->res, &groups);
-	section = take_section(&sample->report);
+	section = rd_report_take(&sample->report, sample->report.n_sections - 1);
 	for (size_t i = 0; i < groups.n && i < section->n; i++)
 		rd_row_severity(&section->rows[i], groups.v[i].worst);
 	*without_peer = groups.without_peer;
@@ -215,8 +209,8 @@ static void fill_page(struct qp_page *shown, struct qp_sample *sample, const cha
 		memcpy(shown->columns, columns, sizeof(columns));
 		add_alarm(page->body, page);
 	}
-	rd_buf_printf(&out, "qp-state  %s  %s  %s", sample->report.host ? sample->report.host : "-",
-		      rd_clock(sample->report.time, when), recording);
+	rd_buf_printf(&out, "qp-state  %s  %s  %s", sample->report.host ?: "-", rd_clock(sample->report.time, when),
+		      recording);
 	/* "1 problem, 3 unknown in ": as many rows as 'n' visits, and as many as have no verdict. */
 	for (size_t i = 0; i < page->body->n; i++) {
 		problems += page->body->rows[i].severity >= RD_SEV_WARNING;
@@ -226,7 +220,7 @@ static void fill_page(struct qp_page *shown, struct qp_sample *sample, const cha
 	if (unknown)
 		rd_buf_printf(&out, ", %zu unknown", unknown);
 	rd_buf_str(&out, " in ");
-	add_states(sample, groups.data ? groups.data : "", &out);
+	add_states(sample, groups.data ?: "", &out);
 	if (without_peer)
 		rd_buf_printf(&out, ", %llu without peer", (unsigned long long)without_peer);
 	if (sample->findings.n)
@@ -340,15 +334,6 @@ static int key(void *arg, int key)
 	return 1;
 }
 
-/* All known values of one queue pair. */
-static int detail(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
-{
-	(void)arg, (void)err;
-	*ret = rd_view_page();
-	rd_view_add_values(*ret, body, row);
-	return 0;
-}
-
 int qp_live(struct rd_ctx *ctx)
 {
 	static const int keys[] = { RD_QP_IBDEV, RD_QP_LQPN, -1 };
@@ -366,7 +351,7 @@ int qp_live(struct rd_ctx *ctx)
 				   .worst_first = true,
 				   .columns = columns,
 				   .group = group,
-				   .detail = detail,
+				   .detail = rd_view_values,
 				   .key = key,
 				   .help = opts->grouped ? group_help : help,
 				   .marked = (uint16_t)(MARKED_SECONDS / interval + 1) };

@@ -95,7 +95,7 @@ static int print_event(struct run *run, const struct rd_qp_event *ev)
 	}
 	rd_section_destroy(section);
 	/* main reports a failed write at the end. */
-	return r ? r : rd_out(&out) ? -EPIPE : 0;
+	return r ?: rd_out(&out) ? -EPIPE : 0;
 }
 
 static int handle_event(void *arg, struct rd_qp_event *ev)
@@ -116,7 +116,7 @@ static int handle_event(void *arg, struct rd_qp_event *ev)
 		(ev->err ? moves->failed : moves->ok)[from][to]++;
 	r = print_event(run, ev);
 	run->sum.shown++;
-	return r ? r : !run->stopped && is_interrupted(run) ? -ECANCELED : 0;
+	return r ?: !run->stopped && is_interrupted(run) ? -ECANCELED : 0;
 }
 
 static int drain(struct run *run, struct rd_err *err)
@@ -292,7 +292,7 @@ int qp_record_events(struct rd_ctx *ctx)
 			rd_warn(run.ctx, "recording queue pair events (%zu functions hooked); press Ctrl-C to stop",
 				info->functions);
 		rd_verbose(run.ctx, "hooked %zu functions in %.2f s: %s", info->functions, info->attach_seconds,
-			   info->reason ? info->reason : "no reason given");
+			   info->reason ?: "no reason given");
 		for (size_t i = 0; i < run.rec.set.n_fns; i++)
 			if (run.rec.set.fns[i].backend != RD_BACKEND_NONE)
 				rd_verbose(run.ctx, "  %s by %s", run.rec.set.fns[i].name,

@@ -549,7 +549,7 @@ static int run_use(struct session *s, const struct shell_line *line)
 
 	if (what)
 		return shell_use(&s->shell, strcmp(what, "live") == 0 ? NULL : what) < 0 ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
-	safe = rd_safe(s->shell.bundle ? s->shell.bundle : "live, which is this host");
+	safe = rd_safe(s->shell.bundle ?: "live, which is this host");
 	text = rd_text("in use: %s\n", safe);
 	return print(text);
 }
@@ -604,7 +604,7 @@ static int run_findings(struct session *s, const struct shell_line *line)
 	(void)line;
 	if (s->shell.findings.n == 0)
 		return print("no command has printed findings yet\n");
-	rd_buf_printf(&out, "of %s:\n", s->shell.source ? s->shell.source : "the latest command");
+	rd_buf_printf(&out, "of %s:\n", s->shell.source ?: "the latest command");
 	for (size_t i = 0; i < s->shell.findings.n; i++) {
 		const struct shell_finding *finding = &s->shell.findings.v[i];
 
@@ -814,7 +814,7 @@ static char *complete(void *arg, const char *before)
 		complete_with(&s->shell, s->shell.bundle, &line, &out);
 	}
 	shell_line_deinit(&line);
-	return !command && !out.len ? NULL : rd_dup(out.data ? out.data : "");
+	return !command && !out.len ? NULL : rd_dup(out.data ?: "");
 }
 
 /* ---- all lines */

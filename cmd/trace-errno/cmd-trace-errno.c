@@ -404,7 +404,7 @@ int trace_start(struct trace *t, char **argv, struct rd_err *err)
 
 int trace_run(struct trace *t, char **argv, struct rd_err *err)
 {
-	unsigned long most = t->opts->max_hooks ? t->opts->max_hooks : TRACE_MAX_HOOKS;
+	unsigned long most = t->opts->max_hooks ?: TRACE_MAX_HOOKS;
 	int r = t->opts->live ? rd_view_check_terminal(err) : 0;
 	size_t n = 0;
 

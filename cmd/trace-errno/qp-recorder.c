@@ -123,7 +123,7 @@ static int take_record(void *arg, const void *data, size_t size)
 
 int qp_recorder_drain(struct qp_recorder *rec, struct rd_err *err)
 {
-	return rd_drain_events(rec->ring ? rec->ring : rec->ctx->source, take_record, rec, err);
+	return rd_drain_events(rec->ring ?: rec->ctx->source, take_record, rec, err);
 }
 
 void qp_recorder_report_lost(struct qp_recorder *rec, struct rd_errlist *errors)

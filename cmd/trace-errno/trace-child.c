@@ -146,7 +146,7 @@ static int run_on_terminal(const struct trace_user *user, bool keep_privs, char 
 	add_word(&words, rd_text("--regid=%u", user->entry.pw_gid));
 	for (int i = 0; i < user->n_groups; i++)
 		rd_buf_printf(&groups, "%s%u", i ? "," : "--groups=", user->groups[i]);
-	add_word(&words, groups.data ? groups.data : "--clear-groups");
+	add_word(&words, groups.data ?: "--clear-groups");
 	if (user->entry.pw_uid) {
 		add_word(&words, "--inh-caps=-all");
 		add_word(&words, "--ambient-caps=-all");
@@ -372,9 +372,7 @@ int trace_child_go(struct trace_child *child, const char *name, struct rd_err *e
 		;
 	close(child->failed);
 	child->failed = -1;
-	if (n == sizeof(failure))
-		return rd_err_set(err, failure.err, name, "%s", failure.what);
-	return 0;
+	return n == sizeof(failure) ? rd_err_set(err, failure.err, name, "%s", failure.what) : 0;
 }
 
 bool trace_child_translate(const struct trace_child *child, bool translate)

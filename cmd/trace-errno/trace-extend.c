@@ -100,7 +100,7 @@ static int add_hooks(struct trace *t, const bool *add, size_t n, struct rd_err *
 	_cleanup_free_ bool *match = NULL;
 	_cleanup_free_ struct rd_benign_rule *benign = NULL;
 	struct rd_session_opts opts = { 0 };
-	unsigned long most = t->opts->max_hooks ? t->opts->max_hooks : TRACE_MAX_HOOKS;
+	unsigned long most = t->opts->max_hooks ?: TRACE_MAX_HOOKS;
 	size_t all = rd_session_info(t->session)->functions + n;
 	int r;
 

@@ -55,8 +55,7 @@ struct live {
 
 static char *key_of(int fn, int err, const char *verb, const char *object, const char *method, const char *ibdev)
 {
-	return rd_text("%d %d %s %s %s %s", fn, err, verb ? verb : "", object ? object : "", method ? method : "",
-		       ibdev ? ibdev : "");
+	return rd_text("%d %d %s %s %s %s", fn, err, verb ?: "", object ?: "", method ?: "", ibdev ?: "");
 }
 
 /* Index of the origin with this key, which is taken over. */
@@ -103,22 +102,21 @@ static void take_event(void *arg, struct trace *t, struct rd_event *ev)
 	/* The newest of each origin once a look. */
 	if (o->looked_ns != live->now && live->explained < EXPLAINED_MAX) {
 		const char *name = rd_errno_name(-ev->err), *cause;
-		const char *verb = ev->verb ? ev->verb : ev->method ? ev->method : "call";
+		const char *verb = ev->verb ?: ev->method ? ev->method : "call";
 
 		trace_names_explain(t, ev);
 		trace_names_complete(t, ev);
 		rd_section_destroy(o->event);
 		o->event = rd_report_trace_event(ev, &t->set);
 		o->looked_ns = live->now;
-		cause = ev->why.cause ? ev->why.cause : ev->hint;
+		cause = ev->why.cause ?: ev->hint;
 		set_text(&o->job, ev->job);
 		set_text(&o->cause, cause);
 		free(live->newest);
 		/* "newest: the limit of locked memory ... (ibv_reg_mr of python3[4711] on mlx5_0: ENOMEM from ib_umem_get)": the
 		 * cause first, for the line is cut at the edge of the screen. */
-		live->newest = rd_text("newest: %s%s%s of %s[%u]%s%s: %s from %s%s", cause ? cause : "",
-				       cause ? " (" : "", verb, ev->comm, ev->pid, ev->ibdev ? " on " : "",
-				       ev->ibdev ? ev->ibdev : "", name ? name : "?",
+		live->newest = rd_text("newest: %s%s%s of %s[%u]%s%s: %s from %s%s", cause ?: "", cause ? " (" : "",
+				       verb, ev->comm, ev->pid, ev->ibdev ? " on " : "", ev->ibdev ?: "", name ?: "?",
 				       ev->origin >= 0 ? t->set.fns[ev->origin].name : "an unknown function",
 				       cause ? ")" : "");
 		live->explained++;
@@ -274,7 +272,7 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 	for (size_t i = 0; i < o->n_processes; i++) {
 		const struct process *p = &o->processes[i];
 		_cleanup_free_ char *text = rd_text("%s[%u], uid %u%s%s: %" PRIu64 " call%s", p->comm, p->pid, p->uid,
-						    p->job ? ", " : "", p->job ? p->job : "", p->events,
+						    p->job ? ", " : "", p->job ?: "", p->events,
 						    p->events == 1 ? "" : "s");
 
 		rd_view_add_line(page, "process", text);

@@ -55,9 +55,9 @@ void trace_report_started(const struct trace *t)
 			rd_buf_printf(&backends, "%s%s: %zu", backends.len ? ", " : "", rd_backend_name(b),
 				      info->per_backend[b]);
 	rd_warn(t->ctx, "tracing %zu functions in %zu modules (%s)%s", info->functions, modules,
-		backends.data ? backends.data : "none", t->child.pid ? "" : ", Ctrl-C to stop");
+		backends.data ?: "none", t->child.pid ? "" : ", Ctrl-C to stop");
 	rd_verbose(t->ctx, "hooked %zu functions in %.2f s: %s", info->functions, info->attach_seconds,
-		   info->reason ? info->reason : "no reason reported");
+		   info->reason ?: "no reason reported");
 }
 
 /* The benign events like this one that were read. NULL: none, unless `add`. */
@@ -148,7 +148,7 @@ static int print_event(struct trace *t, const struct rd_event *ev)
 	}
 	rd_section_destroy(section);
 	/* main() reports write errors at the end. */
-	return r ? r : print(t, &out) ? -EPIPE : 0;
+	return r ?: print(t, &out) ? -EPIPE : 0;
 }
 
 int trace_show(struct trace *t, struct rd_event *ev)
@@ -208,7 +208,7 @@ static int take_event(void *arg, const void *data, size_t size)
 	}
 	r = trace_show(t, &ev);
 	/* Check for signals during bursts as well. */
-	return r ? r : !t->stopped && trace_signalled(t) ? -ECANCELED : 0;
+	return r ?: !t->stopped && trace_signalled(t) ? -ECANCELED : 0;
 }
 
 /* ---- the loop */
@@ -283,7 +283,7 @@ static void wait_for_input(struct trace *t, uint64_t ns, bool idle, bool *reader
 /* take_event returns -ECANCELED to stop reading. */
 int trace_drain(struct trace *t, struct rd_err *err)
 {
-	int r = rd_drain_events(t->ring ? t->ring : t->ctx->source, take_event, t, err);
+	int r = rd_drain_events(t->ring ?: t->ctx->source, take_event, t, err);
 
 	rd_session_reading(t->session);
 	return r == -ECANCELED ? 0 : r;

@@ -95,7 +95,7 @@ void trace_names_explain(struct trace *t, struct rd_event *ev)
 	if (!ev->why.id && (site || own)) {
 		_cleanup_free_ char *command = RD_TAKE(ev->why.fix);
 
-		rd_explain_fix(&ev->why, "%s\n# %s", command ? command : "", site ? site : own);
+		rd_explain_fix(&ev->why, "%s\n# %s", command ?: "", site ?: own);
 	}
 	ev->hint = site ? rd_dup(site) : rd_explain_line(&ev->why);
 }

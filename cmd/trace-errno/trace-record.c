@@ -72,7 +72,7 @@ int trace_record_save(struct trace *t, const struct rd_trace_summary *sum, struc
 		rd_warn(t->ctx, "%s: the trace was ended after %llu events, because no more can be recorded",
 			t->opts->record, (unsigned long long)t->recorded);
 	r = rd_source_record_take(t->recorder, &recording, err);
-	return r ? r : rd_record_save(&recording, RD_VERSION, t->opts->record, true, NULL, err);
+	return r ?: rd_record_save(&recording, RD_VERSION, t->opts->record, true, NULL, err);
 }
 
 /* ---- replaying */

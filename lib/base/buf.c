@@ -142,7 +142,7 @@ void rd_buf_csv(struct rd_buf *buf, const char *text)
 {
 	_cleanup_buf_ struct rd_buf safe = { 0 };
 
-	text = text ? text : "";
+	text = text ?: "";
 	if (!strpbrk(text, ",\"")) {
 		rd_buf_safe(buf, text, strlen(text));
 		return;

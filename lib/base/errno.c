@@ -65,7 +65,7 @@ const char *rd_errno_text(int code)
 	const struct errno_entry *entry = find_of_kernel(code);
 	const char *text = code && code != INT_MIN && !entry ? strerrordesc_np(abs(code)) : NULL;
 
-	return entry ? entry->text : text ? text : "Unknown error";
+	return entry ? entry->text : text ?: "Unknown error";
 }
 
 int rd_errno_parse(const char *name)

@@ -183,5 +183,5 @@ char *rd_fix_join(const char *const *fixes, size_t n)
 		free(v[i]);
 	}
 	free(v);
-	return loop ? loop : out.data;
+	return loop ?: out.data;
 }

@@ -118,7 +118,7 @@ static int not_found(struct rd_late *late, const char *object, struct rd_err *er
 {
 	const char *why = dlerror();
 
-	snprintf(late->why, sizeof(late->why), "%s", why ? why : late->library->soname);
+	snprintf(late->why, sizeof(late->why), "%s", why ?: late->library->soname);
 	return missing(late, object, err);
 }
 

@@ -82,7 +82,7 @@ int rd_end_in_order(int code)
 
 void *rd_alloc(size_t n, size_t elem_size)
 {
-	void *ret = calloc(n ? n : 1, elem_size ? elem_size : 1);
+	void *ret = calloc(n ?: 1, elem_size ?: 1);
 
 	if (!ret)
 		rd_out_of_memory();

@@ -20,12 +20,12 @@ static int by_labels(const void *a, const void *b)
 	const struct rd_metric_sample *x = *(const struct rd_metric_sample *const *)a,
 				      *y = *(const struct rd_metric_sample *const *)b;
 
-	return strcmp(x->labels ? x->labels : "", y->labels ? y->labels : "") ?: RD_CMP(x, y);
+	return strcmp(x->labels ?: "", y->labels ?: "") ?: RD_CMP(x, y);
 }
 
 static bool same_labels(const struct rd_metric_sample *a, const struct rd_metric_sample *b)
 {
-	return strcmp(a->labels ? a->labels : "", b->labels ? b->labels : "") == 0;
+	return strcmp(a->labels ?: "", b->labels ?: "") == 0;
 }
 
 static void add_metrics(const struct rd_metrics *metrics, enum rd_metrics_format format, struct rd_buf *out)
@@ -62,8 +62,7 @@ static void add_metrics(const struct rd_metrics *metrics, enum rd_metrics_format
 
 			if ((j > 0 && same_labels(sorted[j - 1], sample)) || (!sample->is_uint && !isfinite(sample->d)))
 				continue;
-			rd_buf_printf(out, "%s%s%s ", metrics->v[i]->name, suffix(metrics->v[i]),
-				      sample->labels ? sample->labels : "");
+			rd_buf_printf(out, "%s%s%s ", metrics->v[i]->name, suffix(metrics->v[i]), sample->labels ?: "");
 			if (sample->is_uint)
 				rd_buf_printf(out, "%" PRIu64, sample->u);
 			else {

@@ -24,7 +24,7 @@ static void add_word(const struct page *page, const struct rd_finding *finding)
 	};
 	const char *colour = page->style->colour && !finding->muted ? colours[finding->severity] : NULL;
 
-	rd_buf_printf(page->out, "%s%s%s:", colour ? colour : "",
+	rd_buf_printf(page->out, "%s%s%s:", colour ?: "",
 		      finding->muted ? "muted" : rd_severity_name(finding->severity), colour ? "\033[0m" : "");
 }
 
@@ -304,7 +304,7 @@ static void add_unknown(const struct rd_findings *findings, bool verbose, struct
 void rd_render_results(const struct rd_report *report, const struct rd_finding_style *style, struct rd_buf *out)
 {
 	size_t below = out->len;
-	const struct rd_findings *results = report->results ? report->results : &report->findings;
+	const struct rd_findings *results = report->results ?: &report->findings;
 	const struct rd_finding_style plain = { .verbose = style->verbose };
 	struct rd_finding_style faults = *style;
 	_cleanup_buf_ struct rd_buf text = { 0 };
@@ -313,7 +313,7 @@ void rd_render_results(const struct rd_report *report, const struct rd_finding_s
 	/* Notes are adjacent, because findings are sorted. */
 	for (size_t i = 0; i < results->n; i++)
 		if (results->v[i].severity == RD_SEV_NOTE && rd_finding_stands(&results->v[i])) {
-			notes.v = notes.v ? notes.v : &results->v[i];
+			notes.v = notes.v ?: &results->v[i];
 			notes.n++;
 		}
 	faults.least = style->least > RD_SEV_WARNING ? style->least : RD_SEV_WARNING;

@@ -120,13 +120,10 @@ static void widen(size_t *width, const char *s, size_t most)
 
 static void put_link(const struct rd_row_view *link, size_t i, const struct widths *w, const char *note)
 {
-	const char *name = rd_row_text(link, "function"), *module = rd_row_text(link, "module"),
-		   *err = rd_row_text(link, "errno");
+	const char *name = rd_row_text(link, "function") ?: "?", *module = rd_row_text(link, "module") ?: "?",
+		   *err = rd_row_text(link, "errno") ?: "?";
 	const struct rd_cell *translated = rd_row_cell(link, "translated");
 
-	name = name ? name : "?";
-	module = module ? module : "?";
-	err = err ? err : "?";
 	rd_buf_str(link->out, i ? ARROW : INDENT);
 	rd_row_put(link, i ? NULL : RD_BOLD, name);
 	pad(link->out, strlen(name), w->name);
@@ -161,7 +158,7 @@ static void put_stack(const struct rd_row_view *v, const char *key, const char *
 			rd_buf_str(frame.out, "?\n");
 			continue;
 		}
-		rd_row_put(&frame, NULL, function ? function : object);
+		rd_row_put(&frame, NULL, function ?: object);
 		if (offset)
 			rd_buf_printf(frame.out, "+0x%" PRIx64, offset->u);
 		if (file) {
@@ -226,7 +223,7 @@ static void put_below(const struct rd_row_view *v)
 		struct rd_row_view one = row_of(v, c->sub, i);
 		const char *name = rd_row_text(&one, "text");
 
-		rd_buf_printf(&names, "%s%s", i ? ", " : "", name ? name : "?");
+		rd_buf_printf(&names, "%s%s", i ? ", " : "", name ?: "?");
 		deepen |= name && !strchr(name, ' '); /* not "module x" */
 	}
 	if (c->sub->n > BELOW_SHOWN)
@@ -256,7 +253,7 @@ static void put_why(const struct rd_row_view *v)
 		const char *text = rd_row_text(&one, "text");
 
 		rd_buf_str(v->out, INDENT "  -");
-		put_words(v, strlen(INDENT) + 3, strlen(INDENT) + 3, text ? text : "?");
+		put_words(v, strlen(INDENT) + 3, strlen(INDENT) + 3, text ?: "?");
 	}
 	for (const char *line = fix; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
 		_cleanup_free_ char *command = rd_text("%.*s", (int)strcspn(line, "\n"), line);
@@ -286,14 +283,14 @@ void rd_render_event(const struct rd_section *section, size_t row, bool colour, 
 	if (verb) {
 		rd_row_put(&v, RD_BOLD, verb);
 	} else if (object || method) {
-		rd_row_put(&v, RD_BOLD, object ? object : "?");
+		rd_row_put(&v, RD_BOLD, object ?: "?");
 		rd_buf_str(v.out, " ");
-		rd_row_put(&v, RD_BOLD, method ? method : "?");
+		rd_row_put(&v, RD_BOLD, method ?: "?");
 	} else {
 		rd_row_put(&v, RD_BOLD, "call");
 	}
 	rd_buf_str(v.out, ": ");
-	rd_row_put(&v, RD_RED, name ? name : "?");
+	rd_row_put(&v, RD_RED, name ?: "?");
 	if (code)
 		rd_buf_printf(v.out, " (%s)", rd_errno_text((int)code->u));
 	rd_buf_str(v.out, "  ");
@@ -376,10 +373,10 @@ static void put_what(const struct rd_row_view *v)
 		bool bad = name || (to && (!strcmp(to, "ERR") || !strcmp(to, "SQE")));
 
 		if (to) {
-			rd_buf_printf(v->out, "%s -> ", from ? from : "?");
+			rd_buf_printf(v->out, "%s -> ", from ?: "?");
 			rd_row_put(v, bad ? RD_RED : NULL, to);
 		} else {
-			rd_buf_printf(v->out, "attributes set in %s", from ? from : "an unknown state");
+			rd_buf_printf(v->out, "attributes set in %s", from ?: "an unknown state");
 		}
 		if (name) {
 			rd_buf_str(v->out, " failed: ");
@@ -445,7 +442,7 @@ void rd_render_qp_event(const struct rd_section *section, size_t row, bool colou
 	bool any = false;
 
 	rd_row_put_time(&v);
-	rd_row_put(&v, RD_BOLD, ibdev ? ibdev : "?");
+	rd_row_put(&v, RD_BOLD, ibdev ?: "?");
 	if (qpn)
 		rd_buf_printf(v.out, " qpn %" PRIu64, qpn->u);
 	else if (port && kind && !strcmp(kind, "device-event"))
@@ -472,33 +469,26 @@ void rd_render_qp_event(const struct rd_section *section, size_t row, bool colou
 		rd_buf_str(v.out, "\n");
 }
 
-static const char *text_or(const struct rd_row_view *view, const char *key, const char *unknown)
-{
-	const char *text = rd_row_text(view, key);
-
-	return text ? text : unknown;
-}
-
 void rd_render_meanings(const struct rd_section *section, struct rd_buf *out)
 {
 	for (size_t i = 0; i < section->n; i++) {
 		const struct rd_row_view *view =
 			&(struct rd_row_view){ .section = section, .row = rd_section_row(section, i), .out = out };
-		const char *driver = text_or(view, "driver", "*"), *unit = text_or(view, "unit", "-");
+		const char *driver = (rd_row_text(view, "driver") ?: "*"), *unit = (rd_row_text(view, "unit") ?: "-");
 		/* "16 bits, saturates at 65535"; a gauge and a counter of 64 bits never reach their limit. */
-		const char *overflow = text_or(view, "overflow", "width unknown");
+		const char *overflow = (rd_row_text(view, "overflow") ?: "width unknown");
 		const struct rd_cell *summable = rd_row_cell(view, "summable"), *bits = rd_row_cell(view, "bits");
 
-		rd_row_put(view, NULL, text_or(view, "name", "-"));
+		rd_row_put(view, NULL, (rd_row_text(view, "name") ?: "-"));
 		rd_buf_printf(view->out, " (%s)\n  ", strcmp(driver, "*") == 0 ? "any driver" : driver);
-		rd_row_put(view, NULL, text_or(view, "meaning", "-"));
+		rd_row_put(view, NULL, (rd_row_text(view, "meaning") ?: "-"));
 		rd_buf_printf(view->out, "\n  counts %s; ", strcmp(unit, "-") == 0 ? "various units" : unit);
 		if (bits && (strcmp(overflow, "saturates") == 0 || strcmp(overflow, "wraps") == 0))
 			rd_buf_printf(view->out, "%" PRIu64 " bits, %s at %" PRIu64, bits->u, overflow,
 				      (UINT64_C(1) << (bits->u & 63)) - 1);
 		else
 			rd_buf_str(view->out, overflow);
-		rd_buf_printf(view->out, "; %s; %s\n", text_or(view, "role", "no role"),
+		rd_buf_printf(view->out, "; %s; %s\n", (rd_row_text(view, "role") ?: "no role"),
 			      summable && summable->b ? "may be added up over ports" : "must not be added up");
 	}
 }

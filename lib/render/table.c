@@ -22,7 +22,7 @@ struct rd_table_columns {
 /* The heading of a column. */
 static inline const char *rd_column_title(const struct rd_column *column)
 {
-	return column->title ? column->title : column->key;
+	return column->title ?: column->key;
 }
 
 /* Numbers are aligned to the right. */

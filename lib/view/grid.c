@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "render/render.h"
+#include "report/shared/report-field.h"
 
 /* Two of each, with names and numbers, fit into 80 columns. */
 #define BAR_WIDTH 8
@@ -152,8 +153,8 @@ static int compare_groups(const void *pa, const void *pb)
 {
 	const struct rd_grid_row *a = *(struct rd_grid_row *const *)pa, *b = *(struct rd_grid_row *const *)pb;
 
-	return RD_FIRST(strcmp(a->group ? a->group : "", b->group ? b->group : ""),
-			!a->gone != !b->gone ? (a->gone ? 1 : -1) : 0, RD_CMP(a->index, b->index));
+	return RD_FIRST(strcmp(a->group ?: "", b->group ?: ""), !a->gone != !b->gone ? (a->gone ? 1 : -1) : 0,
+			RD_CMP(a->index, b->index));
 }
 
 void rd_grid_build(struct rd_grid *grid, const struct rd_section *section, const struct rd_grid_style *style,
@@ -535,7 +536,7 @@ static size_t fitting(const char *text, int width)
 		n = rd_text_next(text + at, size - at, &w);
 		width -= w;
 		if (width < 0)
-			return blank ? blank : at ? at : n;
+			return blank ?: at ? at : n;
 		if (text[at] == ' ')
 			blank = at;
 	}
@@ -547,10 +548,8 @@ static void add_wrapped(struct rd_section *to, const char *name, const char *val
 	do {
 		size_t size = fitting(value, width);
 		_cleanup_free_ char *part = rd_dup_part(value, size);
-		struct rd_row *row = rd_section_add(to);
 
-		rd_row_str(row, 0, name);
-		rd_row_str(row, 1, part);
+		RD_ROW(to, RD_STR(name), RD_STR(part));
 		name = "";
 		value += size;
 		value += strspn(value, " ");
@@ -579,8 +578,7 @@ struct rd_section *rd_wrap_values(struct rd_section *section, int columns)
 		_cleanup_buf_ struct rd_buf value = { 0 };
 
 		rd_render_cell(&section->columns[1], &row->cells[1], &value);
-		add_wrapped(wrapped, row->cells[0].known == RD_OK ? row->cells[0].s : NULL,
-			    value.data ? value.data : "", width);
+		add_wrapped(wrapped, row->cells[0].known == RD_OK ? row->cells[0].s : NULL, value.data ?: "", width);
 	}
 	rd_section_destroy(section);
 	return wrapped;

@@ -11,6 +11,7 @@
 #include "base/environ.h"
 #include "base/memory.h"
 #include "render/render.h"
+#include "report/shared/report-field.h"
 #include "view/curses.h"
 #include "view/grid.h"
 
@@ -360,15 +361,12 @@ static const struct rd_column page_columns[] = {
 
 struct rd_section *rd_view_page(void)
 {
-	return rd_section_create("values", page_columns, RD_ARRAY_SIZE(page_columns));
+	return RD_SECTION("values", page_columns);
 }
 
 void rd_view_add_line(struct rd_section *page, const char *what, const char *value)
 {
-	struct rd_row *line = rd_section_add(page);
-
-	rd_row_str(line, 0, what);
-	rd_row_str(line, 1, value);
+	RD_ROW(page, RD_STR(what), RD_STR(value));
 }
 
 void rd_view_add_values(struct rd_section *page, const struct rd_section *from, size_t row)
@@ -382,6 +380,13 @@ void rd_view_add_values(struct rd_section *page, const struct rd_section *from, 
 		rd_render_cell(&from->columns[c], cell, &text);
 		rd_view_add_line(page, from->columns[c].key, text.data);
 	}
+}
+
+int rd_view_values(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
+{
+	(void)arg, (void)err;
+	rd_view_add_values(*ret = rd_view_page(), body, row);
+	return 0;
 }
 
 #define MARKED 3
@@ -431,7 +436,7 @@ static void refresh_page(struct rd_view *view)
 		struct rd_grid_style style = (struct rd_grid_style){
 			.keys = view->ops->keys,
 			.restless = view->ops->restless,
-			.marked = view->ops->marked ? view->ops->marked : MARKED,
+			.marked = view->ops->marked ?: MARKED,
 			.columns = view->ops->columns ? view->ops->columns(view->arg) : NULL,
 			.group = view->ops->group ? view->ops->group(view->arg) : -1,
 			.ranked = view->ops->worst_first,
@@ -475,7 +480,7 @@ static void open_row(struct rd_view *view)
 	for (const int *key = view->ops->keys; *key >= 0; key++) {
 		const struct rd_column *column = &section->columns[*key];
 
-		rd_buf_printf(&title, "%s%s ", title.len ? ", " : "", column->title ? column->title : column->key);
+		rd_buf_printf(&title, "%s%s ", title.len ? ", " : "", column->title ?: column->key);
 		rd_render_cell(column, &rd_section_row(section, row->index)->cells[*key], &title);
 	}
 	view->detail_title = title.data;

@@ -67,6 +67,9 @@ void rd_view_add_line(struct rd_section *page, const char *what, const char *val
 /* All known values of a row, a line each. */
 void rd_view_add_values(struct rd_section *page, const struct rd_section *from, size_t row);
 
+/* For `detail`: a page of these values. */
+int rd_view_values(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err);
+
 /* Runs until q, a terminating signal, or until look returns 1. Takes over the terminal and restores it. -ENOTTY without a
  * terminal, -EOPNOTSUPP if it cannot position text; else 0 or -errno with err filled. */
 int rd_view_run(const struct rd_view_ops *ops, void *arg, bool colour, struct rd_err *err);

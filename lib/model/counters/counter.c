@@ -57,10 +57,9 @@ const char *rd_delta_note_name(enum rd_delta_note note)
 
 void rd_counter_set_deinit(struct rd_counter_set *set)
 {
-	for (size_t i = 0; i < set->n_ports; i++) {
+	for (size_t i = 0; i < set->n_ports; i++)
 		RD_FREE(set->ports[i].ibdev, set->ports[i].netdev, set->ports[i].driver, set->ports[i].pci,
 			set->ports[i].guid, set->ports[i].link_layer);
-	}
 	for (size_t i = 0; i < set->n; i++)
 		RD_FREE(set->counters[i].name, set->counters[i].netdev);
 	RD_FREE(set->ports, set->counters);
@@ -84,7 +83,7 @@ struct rd_counter *rd_counter_set_add(struct rd_counter_set *set, uint32_t port,
 
 char *rd_counter_port_label(const struct rd_counter_port *port)
 {
-	const char *name = port->ibdev ? port->ibdev : port->netdev ? port->netdev : "?";
+	const char *name = port->ibdev ?: port->netdev ? port->netdev : "?";
 
 	return rd_text(port->port ? "%s/%u" : "%s", name, port->port);
 }

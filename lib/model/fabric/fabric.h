@@ -200,7 +200,7 @@ size_t rd_fabric_find_port(const struct rd_fabric *fabric, uint64_t guid, unsign
 /* The GUID in its NodeInfo. */
 static inline uint64_t rd_fabric_reported_guid(const struct rd_fabric_node *node)
 {
-	return node->reported_guid ? node->reported_guid : node->guid;
+	return node->reported_guid ?: node->guid;
 }
 
 /* Names nodes that have the same name as another one with their GUID, too, except those that are gone, whose successor may have their
@@ -210,7 +210,7 @@ void rd_fabric_tell_apart(struct rd_fabric *fabric);
 /* The name from the node-name-map, else the NodeDescription. */
 static inline const char *rd_fabric_name(const struct rd_fabric_node *node)
 {
-	return node->name ? node->name : node->description;
+	return node->name ?: node->description;
 }
 
 /* The kind of a counter. */

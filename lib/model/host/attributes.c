@@ -269,7 +269,7 @@ char *rd_attribute_text(const struct rd_attribute *attribute, const void *object
 
 	if (attribute->text)
 		return attribute->text(object);
-	memcpy(&value, from + attribute->value, attribute->size ? attribute->size : sizeof(value.text));
+	memcpy(&value, from + attribute->value, attribute->size ?: sizeof(value.text));
 	if (attribute->size == 0)
 		return value.text ? rd_dup(*value.text ? value.text : "none") : NULL;
 	memcpy(&known, from + attribute->known, sizeof(known));
@@ -288,7 +288,7 @@ static void add_object(struct rd_facts *facts, enum rd_object of, const char *na
 		_cleanup_free_ char *text = rd_attribute_text(row, object);
 
 		if (!text || *text)
-			rd_facts_add(facts, row->area, row->subject ? row->subject : name, row->field, text);
+			rd_facts_add(facts, row->area, row->subject ?: name, row->field, text);
 	}
 }
 

@@ -29,11 +29,10 @@ void rd_host_deinit(struct rd_host *host)
 		RD_FREE(host->ibdevs[i].name, host->ibdevs[i].firmware, host->ibdevs[i].board, host->ibdevs[i].hca_type,
 			host->ibdevs[i].node_guid, host->ibdevs[i].sys_image_guid, host->ibdevs[i].node_desc,
 			host->ibdevs[i].driver, host->ibdevs[i].parent_netdev, host->ibdevs[i].lag_mode);
-	for (size_t i = 0; i < host->n_netdevs; i++) {
+	for (size_t i = 0; i < host->n_netdevs; i++)
 		RD_FREE(host->netdevs[i].name, host->netdevs[i].operstate, host->netdevs[i].master,
 			host->netdevs[i].bond_state, host->netdevs[i].bond_mode, host->netdevs[i].ipoib_mode,
 			host->netdevs[i].mac, host->netdevs[i].addrs);
-	}
 	for (size_t i = 0; i < host->n_numas; i++)
 		free(host->numas[i].cpulist);
 	for (size_t i = 0; i < host->n_gpus; i++)
@@ -210,7 +209,7 @@ const char *rd_ibdev_label(const struct rd_host *host, int ibdev)
 {
 	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
 
-	return dev->name ? dev->name : dev->pci >= 0 ? host->pcis[dev->pci].addr : "?";
+	return dev->name ?: dev->pci >= 0 ? host->pcis[dev->pci].addr : "?";
 }
 
 int rd_pci_numa(const struct rd_host *host, int pci)

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/lines.h"
 #include "base/memory.h"
@@ -30,27 +31,16 @@ static bool is_rule(const char *rule)
 
 static bool parse_date(const char *text, int64_t *ret)
 {
-	static const char form[] = "dddd-dd-dd";
-	static const uint8_t days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-	const char *at = text;
-	unsigned year, month, day, last;
-	int64_t y, m;
+	struct tm tm = { 0 };
+	char again[16];
+	int64_t begin;
 
-	for (size_t i = 0; i < sizeof(form); i++)
-		if (form[i] == 'd' ? !isdigit((unsigned char)text[i]) : text[i] != form[i])
-			return false;
-	if (rd_take_u32(&at, RD_DECIMAL, 9999, &year) < 0 || *at++ != '-' ||
-	    rd_take_u32(&at, RD_DECIMAL, 12, &month) < 0 || *at++ != '-' ||
-	    rd_take_u32(&at, RD_DECIMAL, 31, &day) < 0 || year < 1970 || month < 1)
+	if (!strptime(text, "%Y-%m-%d", &tm))
 		return false;
-	last = days[month - 1] + (month == 2 && year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
-	if (day < 1 || day > last)
-		return false;
-	/* Days since 1970-01-01 in the Gregorian calendar: years are counted from March, so that the leap day is the last of one. */
-	y = month > 2 ? year : year - 1;
-	m = month > 2 ? month - 3 : month + 9;
-	*ret = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
-	return true;
+	/* A day that its month lacks becomes one of the next month. */
+	begin = timegm(&tm);
+	*ret = begin / 86400;
+	return begin >= 0 && strftime(again, sizeof(again), "%Y-%m-%d", &tm) && strcmp(again, text) == 0;
 }
 
 /* Cuts the text at its first word "until"; returns the rest, or NULL. Subjects contain blanks ("GPU 0000:1b:00.0"). */
@@ -135,7 +125,7 @@ const struct rd_ignore *rd_profile_ignored(const struct rd_profile *profile, con
 		const struct rd_ignore *ignore = &profile->ignores[i];
 
 		if (!rd_ignore_over(ignore, day) && strcmp(ignore->rule, id) == 0 &&
-		    (!ignore->subject || subject_matches(ignore->subject, subject ? subject : "")))
+		    (!ignore->subject || subject_matches(ignore->subject, subject ?: "")))
 			return ignore;
 	}
 	return NULL;
@@ -342,6 +332,6 @@ void rd_profile_write(const struct rd_profile *profile, struct rd_buf *out)
 		const struct rd_ignore *ignore = &profile->ignores[i];
 
 		rd_buf_printf(out, "ignore = %s%s%s until %s %s\n", ignore->rule, ignore->subject ? "@" : "",
-			      ignore->subject ? ignore->subject : "", ignore->until, ignore->reason);
+			      ignore->subject ?: "", ignore->until, ignore->reason);
 	}
 }

@@ -60,7 +60,7 @@ char *rd_port_nccl_gid(const struct rd_port_views *views, size_t port)
 	if (!gid)
 		return rd_text("index 0, which is empty");
 	rd_gid_ip(gid, ip);
-	return rd_text("index %u (%s%s%s)", gid->index, ip, type ? ", " : "", type ? type : "");
+	return rd_text("index %u (%s%s%s)", gid->index, ip, type ? ", " : "", type ?: "");
 }
 
 const char *rd_path_name(enum rd_path path)

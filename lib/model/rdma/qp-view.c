@@ -95,7 +95,7 @@ static const void *share(struct rd_qp_views *views, const void *from, size_t siz
 	size_t at;
 	const void *recent = find_recent(views, from, size, &at);
 
-	return recent ? recent : keep(views, memcpy(rd_alloc(1, size), from, size), size, at);
+	return recent ?: keep(views, memcpy(rd_alloc(1, size), from, size), size, at);
 }
 
 void rd_qp_views_set_link(struct rd_qp_views *views, size_t i, const struct rd_qp_link *link)

@@ -32,10 +32,9 @@ const char *rd_severity_result(enum rd_severity severity)
 
 void rd_findings_deinit(struct rd_findings *findings)
 {
-	for (size_t i = 0; i < findings->n; i++) {
+	for (size_t i = 0; i < findings->n; i++)
 		RD_FREE(findings->v[i].subject, findings->v[i].observed, findings->v[i].expected, findings->v[i].fix,
 			findings->v[i].caused_by.subject, findings->v[i].muted);
-	}
 	free(findings->v);
 	*findings = (struct rd_findings){ 0 };
 }

@@ -139,7 +139,7 @@ struct rd_moment {
 /* The size of a page, of which limits and mappings are multiples: 16 or 64 KiB on some kernels of arm64. */
 static inline uint64_t rd_moment_page(const struct rd_moment *moment)
 {
-	return moment->page_size ? moment->page_size : 4096;
+	return moment->page_size ?: 4096;
 }
 
 /* ---- the event */

@@ -114,7 +114,7 @@ const struct rd_command *rd_command_find(uint32_t number)
 static bool is_handler(const struct rd_command *command, const char *function)
 {
 	static const char prefix[] = "ib_uverbs_";
-	const char *want = command->handler ? command->handler : command->name;
+	const char *want = command->handler ?: command->name;
 
 	if (strncmp(function, prefix, sizeof(prefix) - 1) != 0)
 		return false;

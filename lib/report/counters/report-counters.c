@@ -129,15 +129,14 @@ static void add_counter(struct rd_section *section, const struct rd_counters_sho
 	const struct rd_counter_port *port = &shown->set->ports[counter->port];
 	const struct rd_counter_value *value = &shown->now->values[i];
 	const struct rd_delta *delta = shown->deltas ? &shown->deltas[i] : NULL;
-	const struct rd_meaning *meaning = counter->meaning ? counter->meaning : &nothing;
+	const struct rd_meaning *meaning = counter->meaning ?: &nothing;
 	bool saturated = rd_counter_saturated(counter, value), known = value->known == RD_OK;
 	bool compared = delta && delta->kind != RD_DELTA_UNKNOWN;
 	char buf[64];
 	struct rd_row *row = RD_ROW(
-		section, RD_STR(port->ibdev), RD_POSITIVE(port->port),
-		RD_STR(counter->netdev ? counter->netdev : port->netdev), RD_STR(rd_counter_group_name(counter->group)),
-		RD_STR(counter->name), known ? RD_UINT(value->v) : RD_UNKNOWN_CELL,
-		compared ? RD_UINT(delta->v) : RD_UNKNOWN_CELL,
+		section, RD_STR(port->ibdev), RD_POSITIVE(port->port), RD_STR(counter->netdev ?: port->netdev),
+		RD_STR(rd_counter_group_name(counter->group)), RD_STR(counter->name),
+		known ? RD_UINT(value->v) : RD_UNKNOWN_CELL, compared ? RD_UINT(delta->v) : RD_UNKNOWN_CELL,
 		compared && shown->seconds > 0 ? RD_DOUBLE((double)delta->v / shown->seconds) : RD_UNKNOWN_CELL,
 		RD_STR(strcmp(meaning->unit, "-") ? meaning->unit : NULL),
 		RD_STR(note_of(value, saturated, delta, buf, sizeof(buf))),
@@ -419,7 +418,7 @@ static bool same_owner(const struct tally *tally, const struct rd_qp *qp, const 
 {
 	if (tally->dev != qp->dev || tally->proc != qp->proc)
 		return false;
-	return qp->proc >= 0 || strcmp(tally->name ? tally->name : "", name ? name : "") == 0;
+	return qp->proc >= 0 || strcmp(tally->name ?: "", name ?: "") == 0;
 }
 
 static int compare_tallies(const void *a, const void *b)

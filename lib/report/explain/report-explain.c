@@ -202,7 +202,7 @@ static void add_codes(const struct rd_log_line *line, struct rd_buf *out)
 		rd_buf_printf(out, "  %s ", code->table);
 		if (code->value.known == RD_OK)
 			rd_buf_printf(out, "%" PRIu64 " ", code->value.v);
-		rd_buf_printf(out, "(%s): %s\n", code->id, means ? means : "");
+		rd_buf_printf(out, "(%s): %s\n", code->id, means ?: "");
 	}
 	for (size_t i = 0; i < RD_LOG_FIELDS; i++)
 		if (line->not_public >> i & 1) {
@@ -267,7 +267,7 @@ static void add_explained(const struct rd_log *log, size_t at, bool verbose, str
 
 	add_objects(line, &about);
 	rd_buf_printf(out, "%s%s: %s", rd_severity_name(line->form->severity),
-		      line->rank == RD_LOG_FOLLOWS ? ", follows" : "", means ? means : line->form->id);
+		      line->rank == RD_LOG_FOLLOWS ? ", follows" : "", means ?: line->form->id);
 	if (about.len)
 		rd_buf_printf(out, " [%s]", about.data);
 	rd_buf_str(out, "\n");

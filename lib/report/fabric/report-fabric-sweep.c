@@ -316,7 +316,7 @@ static void add_nodes(struct rd_metrics *metrics, const struct rd_fabric *fabric
 		char guid[24];
 		struct rd_label labels[] = { { "node_guid", guid },
 					     { "node", rd_fabric_name(node) },
-					     { "kind", kind ? kind : "unknown" } };
+					     { "kind", kind ?: "unknown" } };
 
 		if (port->presence == RD_PORT_GONE || named[port->node])
 			continue;

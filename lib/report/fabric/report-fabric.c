@@ -147,7 +147,7 @@ void rd_fabric_read_error(const struct rd_fabric_port *port, struct rd_buf *out)
 	if (port->error_status)
 		rd_buf_printf(out, "status 0x%04x", (unsigned)port->error_status);
 	else
-		rd_buf_str(out, name ? name : "unknown");
+		rd_buf_str(out, name ?: "unknown");
 }
 
 static void add_rates(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_row *row)
@@ -352,7 +352,7 @@ struct rd_section *rd_report_fabric_seen(const struct rd_fabric_latch *const *ra
 		}
 		row = RD_ROW(section, RD_STR(state), RD_STR(*last ? last : NULL), RD_UINT(latch->looks.n), RD_STR(end),
 			     port ? RD_UINT(number) : RD_UNKNOWN_CELL, RD_STR(to ? to + strlen(", to ") : NULL),
-			     RD_STR(latch->observed ? latch->observed : latch->title));
+			     RD_STR(latch->observed ?: latch->title));
 		rd_row_severity(row, latch->severity);
 		row->over = !latch->current;
 	}

@@ -69,10 +69,10 @@ void rd_report_topo_headline(struct rd_report *report, const size_t *hidden)
 
 	report->headline =
 		rd_text("topo-check%s%s: %zu critical, %zu warning%s, %zu unknown; %zu passed, %zu not applicable%s",
-			report->host ? " of " : "", report->host ? report->host : "", criticals, warnings,
-			warnings == 1 ? "" : "s", rd_findings_count(f, RD_SEV_UNKNOWN),
+			report->host ? " of " : "", report->host ?: "", criticals, warnings, warnings == 1 ? "" : "s",
+			rd_findings_count(f, RD_SEV_UNKNOWN),
 			rd_findings_count(f, RD_SEV_OK) + rd_findings_count(f, RD_SEV_NOTE),
-			rd_findings_count(f, RD_SEV_SKIP), others ? others : "");
+			rd_findings_count(f, RD_SEV_SKIP), others ?: "");
 }
 
 struct rd_section *rd_report_check_detail(const struct rd_section *checks, size_t row)

@@ -137,8 +137,7 @@ static void add_process(struct rd_section *section, const struct rd_job_view *vi
 
 static char *subject_of(const struct rd_job_proc *proc)
 {
-	return proc->here ? rd_text("a process started here") :
-			    rd_text("%s, process %u", proc->comm ? proc->comm : "?", proc->pid);
+	return proc->here ? rd_text("a process started here") : rd_text("%s, process %u", proc->comm ?: "?", proc->pid);
 }
 
 static const char *answer_of(const struct rd_job_view *view)
@@ -157,7 +156,7 @@ char *rd_report_job_line(const struct rd_job_view *view)
 	_cleanup_free_ char *subject = subject_of(view->proc);
 	_cleanup_free_ char *fix = rd_fix_line(view->fix);
 	_cleanup_free_ char *text =
-		rd_text("%s: %s: %s%s%s", subject, answer_of(view), view->reason, fix ? "; fix: " : "", fix ? fix : "");
+		rd_text("%s: %s: %s%s%s", subject, answer_of(view), view->reason, fix ? "; fix: " : "", fix ?: "");
 
 	return rd_safe(text);
 }

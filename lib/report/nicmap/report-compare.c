@@ -90,7 +90,7 @@ void rd_report_envcheck(struct rd_report *report, const struct rd_effects *effec
 		const struct rd_effect *effect = &effects->v[i];
 		size_t size = strlen(effect->value);
 		_cleanup_free_ char *cut = size > QUOTED ? rd_text("%.*s...", QUOTED, effect->value) : NULL;
-		const char *value = cut ? cut : effect->value;
+		const char *value = cut ?: effect->value;
 
 		for (size_t s = 0; s < RD_ARRAY_SIZE(secrets); s++)
 			if (strstr(effect->name, secrets[s]))
@@ -171,12 +171,11 @@ void rd_report_against_headline(struct rd_report *report, const struct rd_agains
 
 	rd_buf_printf(&line, "nic-map against %s", what->file);
 	if (what->run_host || what->version)
-		rd_buf_printf(&line, " (%s%s%s%s)", what->run_host ? what->run_host : "",
-			      what->run_host && what->version ? ", " : "",
+		rd_buf_printf(&line, " (%s%s%s%s)", what->run_host ?: "", what->run_host && what->version ? ", " : "",
 			      !what->version ? "" :
 			      rccl	     ? "RCCL " :
 					       "NCCL ",
-			      what->version ? what->version : "");
+			      what->version ?: "");
 	rd_buf_printf(&line, ": %zu of %zu agree", against->n_of[RD_VERDICT_SAME], against->n);
 	if (differ)
 		rd_buf_printf(&line, ", %zu differ%s", differ, differ == 1 ? "s" : "");
@@ -211,8 +210,8 @@ void rd_report_env_headline(struct rd_report *report, const struct rd_effects *e
 void rd_report_path_headline(struct rd_report *report, const struct rd_host *host, int from, int to, const char *path,
 			     const char *why)
 {
-	report->headline = rd_text("%s to %s: %s%s%s%s", host->pcis[from].addr, host->pcis[to].addr,
-				   path ? path : "unknown", why ? " (" : "", why ? why : "", why ? ")" : "");
+	report->headline = rd_text("%s to %s: %s%s%s%s", host->pcis[from].addr, host->pcis[to].addr, path ?: "unknown",
+				   why ? " (" : "", why ?: "", why ? ")" : "");
 }
 
 void rd_report_given_note(struct rd_report *report, const struct rd_system *system)

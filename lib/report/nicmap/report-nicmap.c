@@ -762,9 +762,8 @@ void rd_report_env_assignments(struct rd_report *report, const struct rd_host *h
 		_cleanup_free_ char *now = port_list(host, a), *other = port_list(host, b);
 		int direct = gpudirect_of(host, with, a);
 
-		*differ += strcmp(now ? now : "-", other ? other : "-") != 0 ||
-			   direct != gpudirect_of(host, without, b);
-		RD_ROW(section, RD_UINT(host->gpus[g].index), RD_STR(now ? now : "-"), RD_STR(other ? other : "-"),
+		*differ += strcmp(now ?: "-", other ?: "-") != 0 || direct != gpudirect_of(host, without, b);
+		RD_ROW(section, RD_UINT(host->gpus[g].index), RD_STR(now ?: "-"), RD_STR(other ?: "-"),
 		       direct < 0 ? RD_UNKNOWN_CELL : RD_BOOL(direct), RD_STR(a->why));
 	}
 }

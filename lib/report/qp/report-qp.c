@@ -465,7 +465,7 @@ static struct rd_section *mask_section(uint32_t mask)
 		if (!(mask >> bit & 1))
 			continue;
 		snprintf(digits, sizeof(digits), "bit %u", bit);
-		rd_row_str(rd_section_add(section), 0, name ? name : digits);
+		rd_row_str(rd_section_add(section), 0, name ?: digits);
 	}
 	return section;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/shared/report.h"
 
+#include <string.h>
+
 #include "base/fix.h"
 #include "base/memory.h"
 #include "report/shared/report-field.h"
@@ -208,6 +210,14 @@ void rd_report_deinit(struct rd_report *report)
 struct rd_section *rd_report_add(struct rd_report *report, struct rd_section *section)
 {
 	return *RD_ADD(report->sections, report->n_sections, report->cap_sections) = section;
+}
+
+struct rd_section *rd_report_take(struct rd_report *report, size_t i)
+{
+	struct rd_section *section = report->sections[i], **rest = report->sections + i;
+
+	memmove(rest, rest + 1, (--report->n_sections - i) * sizeof(*rest));
+	return section;
 }
 
 void rd_report_note(struct rd_report *report, const char *fmt, ...)

@@ -146,6 +146,9 @@ void rd_report_note(struct rd_report *report, const char *fmt, ...) RD_PRINTF(2,
 /* Takes ownership of the section, and returns it. */
 struct rd_section *rd_report_add(struct rd_report *report, struct rd_section *section);
 
+/* Takes section `i` out of the report. */
+struct rd_section *rd_report_take(struct rd_report *report, size_t i);
+
 /* Adds the metrics of every page: exit code, findings by severity, errors, time, version. Each has `command` as a label, so that
  * the pages of several commands can be combined. */
 void rd_metrics_add_report(struct rd_metrics *metrics, const struct rd_report *report, const char *command,

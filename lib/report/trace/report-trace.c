@@ -423,8 +423,8 @@ struct rd_section *rd_report_trace_live(const struct rd_live_origin *origins, si
 		struct rd_row *row;
 
 		if (!count->verb && count->object)
-			verb = rd_text("%s.%s", count->object, count->method ? count->method : "?");
-		row = RD_ROW(section, RD_STR(rd_errno_name(-count->err)), RD_STR(count->verb ? count->verb : verb),
+			verb = rd_text("%s.%s", count->object, count->method ?: "?");
+		row = RD_ROW(section, RD_STR(rd_errno_name(-count->err)), RD_STR(count->verb ?: verb),
 			     RD_STR(count->ibdev), RD_STR(count->fn >= 0 ? set->fns[count->fn].name : NULL),
 			     RD_UINT(count->count), RD_DOUBLE_OF(origin->rate), RD_DOUBLE_OF(origin->age),
 			     RD_STR(origin->process), RD_STR(origin->cause), RD_STR(origin->job),
