@@ -9,6 +9,7 @@
 #include "privileges.h"
 #include "source/opener/child.h"
 #include "source/opener/opener.h"
+#include "source/shared/libmnl.h"
 
 static void detect_terminal(struct rd_globals *globals)
 {

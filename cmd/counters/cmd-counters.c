@@ -8,6 +8,7 @@
 #include "cmd/datafile.h"
 #include "cmd/fabric/fabric.h"
 #include "counters.h"
+#include "report/counters/report-counters.h"
 #include "report/shared/finding.h"
 #include "source/guard/source-guard.h"
 #include "source/opener/new-file.h"

@@ -267,7 +267,7 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 	struct origin *o = &live->v[live->rows[row]];
 	struct rd_section *page = rd_view_page();
 
-	(void)body, (void)err;
+	(void)body;
 	qsort(o->processes, o->n_processes, sizeof(*o->processes), compare_processes);
 	for (size_t i = 0; i < o->n_processes; i++) {
 		const struct process *p = &o->processes[i];
@@ -282,10 +282,8 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 
 		rd_view_add_line(page, "process", text);
 	}
-	if (o->event)
-		rd_view_add_values(page, o->event, 0);
 	*ret = page;
-	return 0;
+	return o->event ? rd_view_values(arg, o->event, 0, ret, err) : 0;
 }
 
 /* ---- messages */

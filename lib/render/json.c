@@ -140,7 +140,7 @@ static void put_cell(struct json *json, const struct rd_column *column, const st
 		put_text(json, cell->s);
 		break;
 	case RD_T_UINT:
-		rd_buf_printf(json->out, "%" PRIu64, cell->u);
+		rd_buf_uint(json->out, cell->u);
 		break;
 	case RD_T_INT:
 		rd_buf_printf(json->out, "%" PRIi64, cell->i);

@@ -369,8 +369,10 @@ void rd_view_add_line(struct rd_section *page, const char *what, const char *val
 	RD_ROW(page, RD_STR(what), RD_STR(value));
 }
 
-void rd_view_add_values(struct rd_section *page, const struct rd_section *from, size_t row)
+int rd_view_values(void *arg, const struct rd_section *from, size_t row, struct rd_section **ret, struct rd_err *err)
 {
+	(void)arg, (void)err;
+	*ret = *ret ?: rd_view_page();
 	for (size_t c = 0; c < from->n_columns; c++) {
 		const struct rd_cell *cell = &rd_section_row(from, row)->cells[c];
 		_cleanup_buf_ struct rd_buf text = { 0 };
@@ -378,14 +380,8 @@ void rd_view_add_values(struct rd_section *page, const struct rd_section *from, 
 		if (cell->known != RD_OK)
 			continue;
 		rd_render_cell(&from->columns[c], cell, &text);
-		rd_view_add_line(page, from->columns[c].key, text.data);
+		rd_view_add_line(*ret, from->columns[c].key, text.data);
 	}
-}
-
-int rd_view_values(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
-{
-	(void)arg, (void)err;
-	rd_view_add_values(*ret = rd_view_page(), body, row);
 	return 0;
 }
 

@@ -64,11 +64,8 @@ bool rd_view_busy(struct rd_view *view, const char *progress);
 /* For `detail`: a page of lines, each with a name and a value; the caller owns it. */
 struct rd_section *rd_view_page(void);
 void rd_view_add_line(struct rd_section *page, const char *what, const char *value);
-/* All known values of a row, a line each. */
-void rd_view_add_values(struct rd_section *page, const struct rd_section *from, size_t row);
-
-/* For `detail`: a page of these values. */
-int rd_view_values(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err);
+/* The same with all known values of a row, a line each; *ret: NULL, or a page, which gets these lines. Returns 0. */
+int rd_view_values(void *arg, const struct rd_section *from, size_t row, struct rd_section **ret, struct rd_err *err);
 
 /* Runs until q, a terminating signal, or until look returns 1. Takes over the terminal and restores it. -ENOTTY without a
  * terminal, -EOPNOTSUPP if it cannot position text; else 0 or -errno with err filled. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "report/shared/metrics.h"
 #include "report/shared/report-field.h"
 #include "report/shared/report-run.h"
 
