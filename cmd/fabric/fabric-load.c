@@ -69,9 +69,9 @@ static bool has_manager_changed(struct fabric_run *run)
 	uint64_t wait = run->sm_silences ? SM_CHECK_SILENT_NS : SM_CHECK_NS;
 
 	if (strcmp(run->source->ops->name, "live") != 0 || !run->from.sm_lid ||
-	    run->source->ops->now(run->source, CLOCK_MONOTONIC) - run->sm_checked_ns < wait)
+	    fabric_now(run) - run->sm_checked_ns < wait)
 		return false;
-	run->sm_checked_ns = run->source->ops->now(run->source, CLOCK_MONOTONIC);
+	run->sm_checked_ns = fabric_now(run);
 	if (rd_fabric_query_sm(run->mads, &run->limits, (uint16_t)run->from.sm_lid, &now, NULL) < 0)
 		return false;
 	run->sm_silences = now.known ? 0 : run->sm_silences + (first ? SM_SILENCES : 1);
@@ -87,7 +87,7 @@ static bool has_manager_changed(struct fabric_run *run)
 /* The routes of nodes that do not respond: when there are more or fewer of these, and from time to time. */
 static void trace_silent(struct fabric_run *run)
 {
-	uint64_t now = run->source->ops->now(run->source, CLOCK_MONOTONIC);
+	uint64_t now = fabric_now(run);
 	struct rd_sweep_limits limits = run->limits;
 	size_t silent = 0;
 	bool recent;
@@ -128,7 +128,7 @@ static bool walk_is_due(const struct fabric_run *run)
 		wait = run->walk_wait_ns < WALK_HINT_MAX_NS ? run->walk_wait_ns : WALK_HINT_MAX_NS;
 	else if (run->incomplete)
 		wait = run->walk_wait_ns < WALK_LATE_NS ? run->walk_wait_ns : WALK_LATE_NS;
-	return run->source->ops->now(run->source, CLOCK_MONOTONIC) - run->discovered_ns >= wait;
+	return fabric_now(run) - run->discovered_ns >= wait;
 }
 
 /* After a walk; `hinted`: there was a reason for it. */
@@ -230,11 +230,6 @@ static int name_nodes(struct fabric_run *run, struct rd_err *err)
 	return 0;
 }
 
-static uint64_t monotonic(struct rd_source *source)
-{
-	return source->ops->now(source, CLOCK_MONOTONIC);
-}
-
 /* The background shares the port below the pulse, which is for what the user waits for. */
 static int open_port(struct fabric_run *run, struct rd_err *err)
 {
@@ -331,7 +326,7 @@ static int find_network(void *arg, struct rd_mads *mads, struct rd_err *err)
 static void begin_discovery(struct fabric_run *run)
 {
 	run->found = (struct fabric_found){ .hinted = run->changed || run->incomplete, .changed = run->changed };
-	run->discovered_ns = monotonic(run->source);
+	run->discovered_ns = fabric_now(run);
 	run->changed = false;
 }
 
@@ -345,7 +340,7 @@ static int end_discovery(struct fabric_run *run, int r, struct rd_err *err)
 		close_port(run);
 		return r;
 	}
-	run->discovered_ns = monotonic(run->source);
+	run->discovered_ns = fabric_now(run);
 	if (found->reach)
 		rd_fabric_update(&run->fabric, found->reach, &found->fabric);
 	rd_fabric_deinit(&run->fabric);

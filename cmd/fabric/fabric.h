@@ -3,6 +3,8 @@
 #ifndef RD_CMD_FABRIC_H
 #define RD_CMD_FABRIC_H
 
+#include <time.h>
+
 #include "analyse/fabric/fabric.h"
 #include "analyse/shares/fabric-shard.h"
 #include "cmd/cmd.h"
@@ -53,6 +55,11 @@ struct fabric_run {
 	struct rd_sm_info sm; /* the subnet manager, when it was queried last */
 	uint64_t sm_checked_ns;
 };
+
+static inline uint64_t fabric_now(const struct fabric_run *run)
+{
+	return run->source->ops->now(run->source, CLOCK_MONOTONIC);
+}
 
 /* Chooses and opens the port, and discovers the network. On failure `err` has the reason and a hint. */
 int fabric_begin(struct rd_source *source, const struct fabric_opts *opts, struct fabric_run *run, struct rd_err *err);

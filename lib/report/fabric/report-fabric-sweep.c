@@ -44,14 +44,12 @@ static struct rd_section *make_rates(const struct rd_fabric *fabric, const struc
 
 static struct rd_section *make_census(const struct rd_fabric *fabric)
 {
-	struct rd_section *section = RD_SECTION("census", census_columns);
 	struct rd_fabric_census census;
 
 	rd_fabric_take_census(fabric, &census);
-	RD_ROW(section, RD_UINT(census.switches), RD_UINT(census.adapters), RD_UINT(census.routers),
-	       RD_UINT(census.aggregation_nodes), RD_UINT(census.links), RD_UINT(census.unknown),
-	       RD_SUB(make_rates(fabric, &census)));
-	return section;
+	return RD_OBJECT("census", census_columns, RD_UINT(census.switches), RD_UINT(census.adapters),
+			 RD_UINT(census.routers), RD_UINT(census.aggregation_nodes), RD_UINT(census.links),
+			 RD_UINT(census.unknown), RD_SUB(make_rates(fabric, &census)));
 }
 
 static void add_count(struct rd_buf *out, size_t n, const char *one, const char *several, bool always)
@@ -240,13 +238,12 @@ static struct rd_section *make_sweep(const struct rd_fabric_shown *shown)
 
 static struct rd_section *make_shard(const struct rd_fabric_shown *shown)
 {
-	struct rd_section *section = RD_SECTION("shard", shard_columns);
 	const struct rd_shard *shard = &shown->shards->v[shown->shard];
 	_cleanup_free_ char *topology = rd_text("0x%016" PRIx64, shown->shards->topology);
 
-	RD_ROW(section, RD_STR(shard->host), RD_UINT(shown->shard + 1), RD_UINT(shown->shards->n),
-	       RD_UINT(shard->ports), RD_UINT(shown->shards->ports), RD_STR(topology));
-	return section;
+	return RD_OBJECT("shard", shard_columns, RD_STR(shard->host), RD_UINT(shown->shard + 1),
+			 RD_UINT(shown->shards->n), RD_UINT(shard->ports), RD_UINT(shown->shards->ports),
+			 RD_STR(topology));
 }
 
 void rd_report_fabric_sweep(struct rd_report *report, const struct rd_fabric_shown *shown)

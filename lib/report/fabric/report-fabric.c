@@ -102,12 +102,10 @@ static struct rd_section *make_counters(const struct rd_fabric *fabric, const st
 
 static struct rd_section *make_peer(const struct rd_fabric *fabric, const struct rd_fabric_port *peer)
 {
-	struct rd_section *section = RD_SECTION("peer", peer_columns);
 	_cleanup_free_ char *guid = rd_text("0x%016" PRIx64, fabric->nodes[peer->node].guid);
 
-	RD_ROW(section, RD_STR(guid), RD_STR(rd_fabric_name(&fabric->nodes[peer->node])),
-	       peer->lid ? RD_UINT(peer->lid) : RD_UNKNOWN_CELL, RD_UINT(peer->number));
-	return section;
+	return RD_OBJECT("peer", peer_columns, RD_STR(guid), RD_STR(rd_fabric_name(&fabric->nodes[peer->node])),
+			 RD_POSITIVE(peer->lid), RD_UINT(peer->number));
 }
 
 bool rd_fabric_errors_text(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_buf *out,

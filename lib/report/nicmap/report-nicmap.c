@@ -514,8 +514,7 @@ static void add_scalars(struct rd_report *report, const struct rd_host *host, co
 		RD_ROW(env, RD_STR(map->env.v[i].name), RD_STR(map->env.v[i].value));
 	for (size_t i = 0; i < rd_n_library_rules; i++)
 		RD_ROW(rules, RD_STR(rd_library_rules[i].library), RD_STR(rd_library_rules[i].release));
-	report->scalars = rd_section_create("map", scalar_columns, 3);
-	RD_ROW(report->scalars, RD_SUB(assignment), RD_SUB(env), RD_SUB(rules));
+	report->scalars = RD_OBJECT("map", scalar_columns, RD_SUB(assignment), RD_SUB(env), RD_SUB(rules));
 }
 
 void rd_report_nicmap(struct rd_report *report, const struct rd_host *host, const struct rd_nicmap *map,

@@ -274,11 +274,11 @@ struct rd_section *rd_report_failover_event(const struct rd_failover_event *e, u
 {
 	static const char *const names[] = { "path-died", "moved", "back", "stays" };
 	struct rd_section *section = RD_SECTION("event", over_columns);
-	struct rd_section *expected = rd_section_create("expected_seconds", bound_columns, 2);
+	struct rd_section *expected =
+		RD_OBJECT("expected_seconds", bound_columns, RD_DOUBLE_OF(e->least), RD_DOUBLE_OF(e->most));
 	bool died = e->kind == RD_FAILOVER_DIED;
 	struct rd_row *row;
 
-	RD_ROW(expected, RD_DOUBLE_OF(e->least), RD_DOUBLE_OF(e->most));
 	row = RD_ROW(section, RD_UINT(realtime_ns), RD_STR(names[e->kind]), RD_STR(e->ibdev),
 		     e->qps ? RD_UINT(e->lqpn) : RD_UNKNOWN_CELL, RD_UNKNOWN_CELL, RD_DOUBLE_OF(e->detected),
 		     died ? RD_DOUBLE(e->detected_max) : RD_UNKNOWN_CELL, RD_SUB(expected),

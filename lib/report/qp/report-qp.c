@@ -40,13 +40,11 @@ static void add_proc_peers(struct rd_row *row, const struct rd_res *res, const s
 }
 
 /* PEER: the IP address; PEERGID: the GID as in sysfs. */
-static void add_peer_cells(struct rd_row *row, const struct rd_res *res, const struct rd_qp_view *view)
+static void add_peer_cells(struct rd_row *row, const struct rd_cm_id *cm_id, const struct rd_qp_view *view)
 {
-	const struct rd_cm_id *cm_id = view->link->cm_id >= 0 ? &res->cm_ids[view->link->cm_id] : NULL;
 	const uint8_t *gid = rd_qp_peer_gid(view);
 	char ip[INET6_ADDRSTRLEN];
 
-	rd_row_borrow(row, RD_QP_PEER_SOURCE, rd_peer_source_name(rd_qp_peer_source(res, view)));
 	if (gid) {
 		rd_row_gid(row, RD_QP_PEER_GID, gid);
 		rd_row_gid_ip(row, RD_QP_PEER, gid);
@@ -56,8 +54,6 @@ static void add_peer_cells(struct rd_row *row, const struct rd_res *res, const s
 	}
 	if (!cm_id)
 		return;
-	if (cm_id->state.known == RD_OK)
-		rd_row_borrow(row, RD_QP_CM_STATE, rd_cm_state_name(cm_id->state.v));
 	set_address(row, RD_QP_SRC_ADDR, &cm_id->src);
 	set_address(row, RD_QP_DST_ADDR, &cm_id->dst);
 }
@@ -81,29 +77,6 @@ static void add_driver_cell(struct rd_row *row, const struct rd_qp_context *cont
 	rd_row_sub(row, RD_QP_DRIVER, section);
 }
 
-static void add_attribute_cells(struct rd_row *row, const struct rd_qp_view *view)
-{
-	const struct rd_qp_seen attrs = rd_qp_attributes(view);
-	const struct rd_qp_context *context = view->link->context;
-
-	RD_ROW_UINT(row, RD_QP_UDP_SPORT, attrs.udp_sport);
-	RD_ROW_UINT(row, RD_QP_FLOW_LABEL, attrs.flow_label);
-	RD_ROW_UINT(row, RD_QP_PATH_MTU, attrs.path_mtu);
-	RD_ROW_UINT(row, RD_QP_TIMEOUT, attrs.timeout);
-	RD_ROW_UINT(row, RD_QP_RETRY_CNT, attrs.retry_cnt);
-	RD_ROW_UINT(row, RD_QP_RNR_RETRY, attrs.rnr_retry);
-	RD_ROW_UINT(row, RD_QP_MIN_RNR_TIMER, attrs.min_rnr_timer);
-	RD_ROW_UINT(row, RD_QP_SGID_INDEX, attrs.sgid_index);
-	RD_ROW_UINT(row, RD_QP_DEST_QPN, attrs.dest_qpn);
-	if (!context)
-		return;
-	RD_ROW_UINT(row, RD_QP_ALT_PORT, context->alt_port);
-	if (context->alt_port.known == RD_OK)
-		rd_row_gid(row, RD_QP_ALT_GID, context->alt_dgid);
-	RD_ROW_UINT(row, RD_QP_DLID, context->dlid);
-	add_driver_cell(row, context);
-}
-
 /* Rows are made from these, in the order of the list, or of all queue pairs. */
 struct rows {
 	const struct rd_qp_views *views;
@@ -113,6 +86,7 @@ struct rows {
 /* Names and texts are borrowed: they belong to the views and the resources. */
 static void make_row(const void *arg, size_t i, struct rd_row *row)
 {
+	static const struct rd_qp_context no_context;
 	const struct rows *rows = arg;
 	const struct rd_res *res = rows->views->res;
 	size_t at = rows->list ? rows->list[i] : i;
@@ -120,44 +94,38 @@ static void make_row(const void *arg, size_t i, struct rd_row *row)
 	const struct rd_qp_view *view = &rows->views->v[at];
 	const struct rd_qp_past *past = view->past;
 	const struct rd_proc *proc = qp->proc >= 0 ? &res->procs[qp->proc] : NULL;
+	const struct rd_cm_id *cm_id = view->link->cm_id >= 0 ? &res->cm_ids[view->link->cm_id] : NULL;
+	const struct rd_qp_seen attrs = rd_qp_attributes(view);
+	const struct rd_qp_context *context = view->link->context ?: &no_context;
 
-	rd_row_borrow(row, RD_QP_IBDEV, res->devs[qp->dev].name);
-	RD_ROW_UINT(row, RD_QP_PORT, qp->port);
-	RD_ROW_UINT(row, RD_QP_LQPN, qp->lqpn);
-	RD_ROW_UINT(row, RD_QP_RQPN, qp->rqpn);
-	RD_ROW_UINT(row, RD_QP_SQ_PSN, qp->sq_psn);
-	RD_ROW_UINT(row, RD_QP_RQ_PSN, qp->rq_psn);
-	RD_ROW_UINT(row, RD_QP_PDN, qp->pdn);
-	if (qp->type.known == RD_OK)
-		rd_row_borrow(row, RD_QP_TYPE, rd_qp_type_name(qp->type.v));
-	/* "unknown" is a state that scripts can select, not a missing value. */
-	rd_row_borrow(row, RD_QP_STATE,
-		      qp->state.known == RD_OK && rd_qp_state_name(qp->state.v) ? rd_qp_state_name(qp->state.v) :
-										  "unknown");
-	if (qp->path_mig.known == RD_OK)
-		rd_row_borrow(row, RD_QP_PATH_MIG, rd_path_mig_name(qp->path_mig.v));
-	rd_row_borrow(row, RD_QP_SUBTYPE, qp->subtype);
-	RD_ROW_UINT(row, RD_QP_PID, qp->owner.pid);
-	rd_row_borrow(row, RD_QP_COMM, rd_owner_name(res, &qp->owner, qp->proc));
-	rd_row_borrow(row, RD_QP_JOB, proc ? proc->job : NULL);
-	rd_row_borrow(row, RD_QP_CGROUP, proc ? proc->cgroup : NULL);
-	/* The kernel's own QPs have a name; if the query failed, the owner is unknown. */
-	if (qp->query_errno)
-		rd_row_borrow(row, RD_QP_ERRNO, rd_errno_name(qp->query_errno));
-	else
-		rd_row_bool(row, RD_QP_KERNEL, qp->owner.kernel != NULL);
-	add_peer_cells(row, res, view);
-	add_proc_peers(row, res, qp, view);
-	rd_row_borrow(row, RD_QP_VERDICT, rd_qp_verdicts[view->verdict->kind].name);
-	rd_row_borrow(row, RD_QP_WHY, view->verdict->why);
+	/* "unknown" is a state that scripts can select, not a missing value. The kernel's own QPs have a name; if the query failed, the
+	 * owner is unknown. */
+	RD_CELLS(row, RD_BORROW(res->devs[qp->dev].name), RD_UINT_OF(qp->port), RD_UINT_OF(qp->lqpn),
+		 RD_BORROW(qp->type.known == RD_OK ? rd_qp_type_name(qp->type.v) : NULL),
+		 RD_BORROW((qp->state.known == RD_OK ? rd_qp_state_name(qp->state.v) : NULL) ?: "unknown"),
+		 RD_UINT_OF(qp->rqpn), RD_UNKNOWN_CELL, RD_UINT_OF(qp->owner.pid),
+		 RD_BORROW(rd_owner_name(res, &qp->owner, qp->proc)), RD_BORROW(proc ? proc->job : NULL),
+		 RD_DOUBLE_OF(past->age_seconds), RD_BORROW(rd_qp_verdicts[view->verdict->kind].name),
+		 RD_UINT_OF(qp->sq_psn), RD_UINT_OF(qp->rq_psn),
+		 RD_BORROW(qp->path_mig.known == RD_OK ? rd_path_mig_name(qp->path_mig.v) : NULL), RD_UINT_OF(qp->pdn),
+		 qp->query_errno ? RD_UNKNOWN_CELL : RD_BOOL(qp->owner.kernel != NULL),
+		 RD_BORROW(rd_age_kind_name(past->age_kind)), RD_DOUBLE_OF(past->age_max_seconds),
+		 RD_DOUBLE_OF(past->psn_per_second), RD_UNKNOWN_CELL,
+		 RD_BORROW(rd_peer_source_name(rd_qp_peer_source(res, view))), RD_UNKNOWN_CELL,
+		 RD_UINT_OF(attrs.udp_sport), RD_UINT_OF(attrs.flow_label), RD_UINT_OF(attrs.path_mtu),
+		 RD_UINT_OF(attrs.timeout), RD_UINT_OF(attrs.retry_cnt), RD_UINT_OF(attrs.rnr_retry),
+		 RD_UINT_OF(attrs.min_rnr_timer), RD_UINT_OF(attrs.sgid_index), RD_UINT_OF(attrs.dest_qpn),
+		 RD_UINT_OF(context->alt_port), RD_UNKNOWN_CELL, RD_UINT_OF(context->dlid), RD_UNKNOWN_CELL,
+		 RD_BORROW(qp->subtype), RD_BORROW(proc ? proc->cgroup : NULL),
+		 RD_BORROW(cm_id && cm_id->state.known == RD_OK ? rd_cm_state_name(cm_id->state.v) : NULL),
+		 RD_UNKNOWN_CELL, RD_UNKNOWN_CELL, RD_BORROW(qp->query_errno ? rd_errno_name(qp->query_errno) : NULL),
+		 RD_BORROW(past->last_err ? rd_errno_name(past->last_err) : NULL), RD_BORROW(view->verdict->why));
 	rd_row_fix(row, RD_QP_FIX, view->verdict->fix);
-	rd_row_borrow(row, RD_QP_AGE_KIND, rd_age_kind_name(past->age_kind));
-	RD_ROW_DOUBLE(row, RD_QP_AGE, past->age_seconds);
-	RD_ROW_DOUBLE(row, RD_QP_AGE_MAX, past->age_max_seconds);
-	RD_ROW_DOUBLE(row, RD_QP_PSN_RATE, past->psn_per_second);
-	if (past->last_err)
-		rd_row_borrow(row, RD_QP_LAST_ERR, rd_errno_name(past->last_err));
-	add_attribute_cells(row, view);
+	add_peer_cells(row, cm_id, view);
+	add_proc_peers(row, res, qp, view);
+	if (context->alt_port.known == RD_OK)
+		rd_row_gid(row, RD_QP_ALT_GID, context->alt_dgid);
+	add_driver_cell(row, context);
 }
 
 void rd_report_qps(struct rd_report *report, const struct rd_qp_views *views, const bool *chosen)

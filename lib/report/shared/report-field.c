@@ -89,12 +89,17 @@ const char *rd_errno_word(int err, char *digits)
 	return rd_errno_name(err) ? rd_errno_name(err) : digits;
 }
 
+void rd_row_put(struct rd_row *row, const struct rd_cell *cells, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (cells[i].known == RD_OK)
+			rd_row_set(row, i, cells[i]);
+}
+
 struct rd_row *rd_section_put(struct rd_section *section, const struct rd_cell *cells, size_t n)
 {
 	struct rd_row *row = rd_section_add(section);
 
-	for (size_t i = 0; i < n; i++)
-		if (cells[i].known == RD_OK)
-			rd_row_set(row, i, cells[i]);
+	rd_row_put(row, cells, n);
 	return row;
 }

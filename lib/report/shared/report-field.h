@@ -21,6 +21,7 @@
  * ownership. */
 #define RD_UNKNOWN_CELL ((struct rd_cell){ .known = RD_ABSENT })
 #define RD_STR(text) rd_cell_text(text)
+#define RD_BORROW(text) rd_cell_borrowed(text) /* see rd_row_borrow */
 #define RD_UINT(n) ((struct rd_cell){ .known = RD_OK, .type = RD_T_UINT, .u = (n) })
 #define RD_POSITIVE(n) ((n) ? RD_UINT(n) : RD_UNKNOWN_CELL) /* 0: unknown */
 #define RD_INT(n) ((struct rd_cell){ .known = RD_OK, .type = RD_T_INT, .i = (n) })
@@ -35,6 +36,14 @@ static inline struct rd_cell rd_cell_text(const char *text)
 	return (struct rd_cell){ .known = text ? RD_OK : RD_ABSENT, .type = RD_T_STR, .s = (char *)text };
 }
 
+static inline struct rd_cell rd_cell_borrowed(const char *text)
+{
+	struct rd_cell cell = rd_cell_text(text);
+
+	cell.borrowed = text;
+	return cell;
+}
+
 static inline struct rd_cell rd_cell_sub(struct rd_section *sub)
 {
 	return (struct rd_cell){ .known = sub ? RD_OK : RD_ABSENT, .type = RD_T_ROWS, .sub = sub };
@@ -45,6 +54,11 @@ static inline struct rd_cell rd_cell_sub(struct rd_section *sub)
 	rd_section_put(section, (const struct rd_cell[]){ __VA_ARGS__ }, \
 		       sizeof((const struct rd_cell[]){ __VA_ARGS__ }) / sizeof(struct rd_cell))
 struct rd_row *rd_section_put(struct rd_section *section, const struct rd_cell *cells, size_t n);
+/* The same into a row of unknown cells. */
+#define RD_CELLS(row, ...)                                       \
+	rd_row_put(row, (const struct rd_cell[]){ __VA_ARGS__ }, \
+		   sizeof((const struct rd_cell[]){ __VA_ARGS__ }) / sizeof(struct rd_cell))
+void rd_row_put(struct rd_row *row, const struct rd_cell *cells, size_t n);
 
 /* A section with these columns and one row of these cells. */
 #define RD_OBJECT(key, columns, ...)                                                         \

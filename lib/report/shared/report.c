@@ -149,10 +149,7 @@ void rd_row_str(struct rd_row *row, size_t column, const char *value)
 
 void rd_row_borrow(struct rd_row *row, size_t column, const char *value)
 {
-	struct rd_cell cell = RD_STR(value);
-
-	cell.borrowed = value;
-	rd_row_set(row, column, cell);
+	rd_row_set(row, column, RD_BORROW(value));
 }
 
 void rd_row_fix(struct rd_row *row, size_t column, const char *fix)
