@@ -36,7 +36,7 @@ static struct rd_section *things(void)
 	rd_row_uint(row, COUNT, UINT64_MAX);
 	rd_row_set(row, BALANCE, RD_INT(-5));
 	rd_row_double(row, SHARE, 12.5);
-	rd_row_bool(row, UP, true);
+	rd_row_set(row, UP, RD_BOOL(true));
 	rd_row_uint(row, SINCE, 1700000000123456789u);
 	rd_row_sub(row, TAGS, tags);
 	rd_row_str(row, EXTRA, "x y");

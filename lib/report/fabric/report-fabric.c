@@ -177,15 +177,15 @@ static void add_state(const struct rd_fabric_port *port, uint64_t now_ns, bool a
 	char text[64];
 
 	if (all) {
-		rd_row_str(row, RD_FAB_STATE, rd_link_state_name(port->state));
-		rd_row_str(row, RD_FAB_CHANGE, changes[port->presence]);
+		rd_row_borrow(row, RD_FAB_STATE, rd_link_state_name(port->state));
+		rd_row_borrow(row, RD_FAB_CHANGE, changes[port->presence]);
 	}
 	if (all && port->width_active && speed) {
 		snprintf(text, sizeof(text), "%ux %s", port->width_active, speed);
 		rd_row_str(row, RD_FAB_LINK, text);
 		rd_row_double(row, RD_FAB_GBPS, rd_fabric_link_gbps(port));
 	}
-	rd_row_bool(row, RD_FAB_FRESH, port->fresh);
+	rd_row_set(row, RD_FAB_FRESH, RD_BOOL(port->fresh));
 	if (port->read_ns && now_ns >= port->read_ns)
 		rd_row_double(row, RD_FAB_AGE, (double)(now_ns - port->read_ns) / 1e9);
 	rd_fabric_read_error(port, &error);
@@ -223,7 +223,7 @@ static void make_port(const void *arg, size_t i, struct rd_row *row)
 		rd_row_str(row, RD_FAB_NODE, rd_fabric_name(node));
 		if (port->lid)
 			rd_row_uint(row, RD_FAB_LID, port->lid);
-		rd_row_str(row, RD_FAB_KIND, rd_node_kind_name(node->kind));
+		rd_row_borrow(row, RD_FAB_KIND, rd_node_kind_name(node->kind));
 		rd_row_str(row, RD_FAB_PEER_LABEL, label);
 	}
 	add_state(port, ports->shown.now_ns, all, row);

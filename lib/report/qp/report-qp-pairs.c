@@ -121,11 +121,9 @@ static void set_pair(const void *arg, size_t i, struct rd_row *row)
 	const struct rd_join_pair *pair = &of->pairs->v[i];
 	_cleanup_free_ char *reason = rd_join_reason(of->join, pair);
 
-	rd_row_sub(row, PAIR_A, end_object("a", of->join, pair->a));
-	if (pair->b != RD_JOIN_NONE)
-		rd_row_sub(row, PAIR_B, end_object("b", of->join, pair->b));
-	rd_row_borrow(row, PAIR_VERDICT, rd_join_verdict_name(pair->verdict));
-	rd_row_str(row, PAIR_REASON, reason);
+	RD_CELLS(row, RD_SUB(end_object("a", of->join, pair->a)),
+		 pair->b == RD_JOIN_NONE ? RD_UNKNOWN_CELL : RD_SUB(end_object("b", of->join, pair->b)),
+		 RD_BORROW(rd_join_verdict_name(pair->verdict)), RD_STR(reason));
 }
 
 static void set_flat(const void *arg, size_t i, struct rd_row *row)

@@ -170,11 +170,6 @@ void rd_row_double(struct rd_row *row, size_t column, double value)
 	rd_row_set(row, column, RD_DOUBLE(value));
 }
 
-void rd_row_bool(struct rd_row *row, size_t column, bool value)
-{
-	rd_row_set(row, column, RD_BOOL(value));
-}
-
 void rd_row_sub(struct rd_row *row, size_t column, struct rd_section *sub)
 {
 	rd_row_set(row, column, RD_SUB(sub));

@@ -133,7 +133,6 @@ void rd_row_borrow(struct rd_row *row, size_t column, const char *value);
 void rd_row_fix(struct rd_row *row, size_t column, const char *fix);
 void rd_row_uint(struct rd_row *row, size_t column, uint64_t value);
 void rd_row_double(struct rd_row *row, size_t column, double value);
-void rd_row_bool(struct rd_row *row, size_t column, bool value);
 void rd_row_sub(struct rd_row *row, size_t column, struct rd_section *sub);
 void rd_row_severity(struct rd_row *row, enum rd_severity severity);
 
