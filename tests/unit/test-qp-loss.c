@@ -305,6 +305,12 @@ HOST_TEST(only_duplicates_are_received)
 	count(h, RD_QPC_DUPLICATES, 12);
 	add(h, 18, RD_QPS_RTS, 100000);
 	judged(h, 0, "idle", "did not retransmit");
+	/* Too many for a healthy path: of either. */
+	count(h, RD_QPC_GOT, 100);
+	judged(h, 0, "cannot-tell", "no new packet in 1.0 s; rxe0 received 12 duplicate requests");
+	judged(h, 1, "cannot-tell", "of this or another queue pair: 12 % of packets received again");
+	count(h, RD_QPC_GOT, 1000000);
+	judged(h, 0, "idle", "did not retransmit");
 }
 
 /* Which one it is, is not known: the finding names all that it can be, those without packets first, and no single one. */

@@ -144,7 +144,7 @@ static struct rd_qp_loss find_loss(const struct rd_qp_judging *j, int dev, bool 
 		{ RD_QP_LOSS_RECEIVED, in_order && unordered > unposted ? unordered : 0, got, false },
 		{ RD_QP_LOSS_UNPOSTED, unposted, got, true },
 		{ RD_QP_LOSS_REFUSED, refused, sent, true },
-		{ RD_QP_LOSS_AGAIN, rd_qp_since(j, dev, RD_QPC_DUPLICATES), got, false },
+		{ RD_QP_LOSS_AGAIN, rd_qp_since(j, dev, RD_QPC_DUPLICATES), got, true },
 		{ naks ? RD_QP_LOSS_SENT : RD_QP_LOSS_UNACKED, naks + timeouts, sent, true },
 		/* Adaptive routing reorders packets that NICs put in order again; Ethernet below soft-RoCE does not. */
 		{ RD_QP_LOSS_UNORDERED, unordered, got, false },
@@ -269,8 +269,9 @@ static bool is_of_this_one(const struct rd_qp_judging *j, int dev, const struct 
 
 	if (loss->kind == RD_QP_LOSS_UNPOSTED)
 		return count_responders(j, dev) == 1 && loss->packets > 0;
+	/* A peer that has no ACK repeats its request without progress. */
 	if (loss->by_stalled)
-		others += device->stalled;
+		others += is_of_requester(loss->kind) ? device->stalled : device->waiting;
 	return device->moving == 1 && others == 0 && loss->packets > 0;
 }
 
@@ -479,11 +480,13 @@ static void judge_stalled(const struct rd_qp_one *one)
 	bool lately = one->past->retried_seconds.known == RD_OK && one->past->retried_seconds.v < RETRIES_APART;
 	unsigned long long before = lately ? one->past->retried : 0;
 	unsigned long long again = since(one, RD_QPC_DUPLICATES);
+	uint64_t got = packets_of(one->j, one->qp->dev, RD_QPC_GOT);
 
 	if (judge_unready(one))
 		return;
 	/* The remote QP has no ACK for what arrived before: it is not idle. */
-	if (rd_qp_can_retransmit(one->qp) && again > 1 && !retries && !one->device->moving)
+	if (rd_qp_can_retransmit(one->qp) && again > 1 && !retries &&
+	    (!one->device->moving || (got && is_too_many(again, got))))
 		return rd_qp_set(
 			one, RD_QPV_CANNOT_TELL, RD_QP_DO_LATE,
 			"no new packet in %.1f s; %s received %llu duplicate requests: of this or another of its queue pairs, ACKs do not arrive (device-wide)",
