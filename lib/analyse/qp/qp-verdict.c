@@ -323,6 +323,10 @@ static void judge_undisturbed(const struct rd_qp_one *one, bool requester)
 	if (one->qp->state.v == RD_QPS_RTR)
 		return rd_qp_set(one, RD_QPV_RECEIVING, RD_QP_DO_NOTHING, "in RTR; receives %s%s%s", rate, unknown,
 				 counted ? "" : one->ibdev);
+	/* It sends to a peer that is dead just as well. */
+	if (!requester)
+		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+				 "%s; UC has no ACKs: unknown whether what it sends arrives", rate);
 	rd_qp_set(one, RD_QPV_OK, RD_QP_DO_NOTHING, "%s%s%s", rate, unknown, counted ? "" : one->ibdev);
 }
 
