@@ -213,6 +213,37 @@ TEST(a_program_may_be_faster_than_the_timers)
 	end(&job, "failover-none");
 }
 
+/* The responder of a job that lost both links: its queue pair does not fail. */
+TEST(a_responder_without_a_link)
+{
+	struct job job;
+
+	begin(&job);
+	job.ports[0].state.v = 1;
+	for (int i = 0; i < 15; i++) {
+		sample(&job, 0, 0);
+		assert_int_equal(job.events.n, 0);
+	}
+	sample(&job, 0, 0);
+	assert_int_equal(job.events.n, 1);
+	assert_string_equal(event(&job, RD_FAILOVER_DIED)->ibdev, "mlx5_0");
+	end(&job, "failover-none");
+	/* The link is back before the other end gave up; there were no packets before it went down. */
+	begin(&job);
+	job.ports[0].state.v = 1;
+	sample(&job, 0, 0);
+	job.ports[0].state.v = 4;
+	for (int i = 0; i < 20; i++)
+		sample(&job, 0, 0);
+	end(&job, NULL);
+	begin(&job);
+	sample(&job, 0, 0);
+	job.ports[0].state.v = 1;
+	for (int i = 0; i < 20; i++)
+		sample(&job, 0, 0);
+	end(&job, NULL);
+}
+
 TEST(a_nic_comes_back_and_its_traffic_stays)
 {
 	struct job job;

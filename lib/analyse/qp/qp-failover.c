@@ -49,7 +49,7 @@ struct nic {
 struct path {
 	struct nic *nic;
 	uint32_t dev_index, lqpn, rqpn;
-	bool has_peer;
+	bool has_peer, cut; /* its port lost its link while it had packets */
 	uint8_t peer[16];
 	enum { HEALTHY, SUSPECT, DEAD, CLOSED } health;
 	uint64_t first_ns;		/* the first sample that had it */
@@ -296,6 +296,11 @@ static void report_death(struct rd_failover *f, const struct rd_failover_sample 
 }
 
 /* What the sample shows of a queue pair that existed before. */
+static double longest_silence(const struct path *p)
+{
+	return p->giveup.ack_most.known == RD_OK ? p->giveup.ack_most.v : SILENT_SECONDS;
+}
+
 static void judge_path(struct rd_failover *f, const struct rd_failover_sample *s, size_t i, struct path *p)
 {
 	const struct rd_qp *qp = &s->views->res->qps[i];
@@ -320,6 +325,11 @@ static void judge_path(struct rd_failover *f, const struct rd_failover_sample *s
 		p->busy_ns = s->mono_ns;
 	} else if (p->health == HEALTHY && p->usual > 0 && is_suspect(s->views, i)) {
 		p->health = SUSPECT;
+		p->cut = p->busy_ns == f->sample_ns && !has_link(s->views->res, qp->dev);
+	} else if (p->health == SUSPECT && p->cut && !has_link(s->views->res, qp->dev) &&
+		   seconds(s->mono_ns, p->busy_ns) > longest_silence(p)) {
+		/* A responder does not fail: its peer has given up by now. */
+		report_death(f, s, p, first, last);
 	}
 }
 
@@ -342,7 +352,7 @@ static struct nic *need_nic(struct rd_failover *f, uint32_t pid, const char *ibd
 
 static void sum_up(const struct path *p, const struct rd_failover_sample *s, int dev)
 {
-	double longest = p->giveup.ack_most.known == RD_OK ? p->giveup.ack_most.v : SILENT_SECONDS;
+	double longest = longest_silence(p);
 	struct nic *nic = p->nic;
 
 	nic->sum.dev = dev;
