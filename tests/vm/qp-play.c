@@ -29,7 +29,6 @@
 
 #define SIZE 65536
 #define DEPTH 16
-#define PORT 18600
 
 enum { A, B };
 static const char *const names[] = { "A", "B" };
@@ -38,8 +37,8 @@ static const char *const states[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE
 struct options {
 	const char *dev[2], *wait, *abort, *later, *host, *over, *shift;
 	int gid[2], mtu[2], stop[2]; /* stop: the last state to go to */
-	int timeout, retry, rnr, bytes, pause_ms, alone;
-	bool send, both, uc, receive, access, bad_key, rest, peer_gid_zero;
+	int timeout, retry, rnr, bytes, pause_ms, alone, many, psn_off, gid_said, cq, receives, port;
+	bool send, both, uc, receive, access, bad_key, rest, peer_gid_zero, srq;
 };
 
 /* What the ends tell each other. */
@@ -56,9 +55,10 @@ struct end {
 	struct ibv_mr *mr;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
+	struct ibv_srq *srq;
 	struct hello mine, peer;
 	int state;
-	bool failed;
+	bool failed, outstanding;
 };
 
 static void say(const struct end *e, const char *fmt, ...)
@@ -108,6 +108,7 @@ static void make(struct end *e)
 	struct ibv_qp_init_attr init = { .qp_type = e->opt->uc ? IBV_QPT_UC : IBV_QPT_RC,
 					 .sq_sig_all = 1,
 					 .cap = { DEPTH, DEPTH, 1, 1, 0 } };
+	struct ibv_srq_init_attr srq = { .attr = { DEPTH, 1, 0 } };
 	struct ibv_pd *pd;
 	void *memory = aligned_alloc(4096, SIZE);
 	int access = IBV_ACCESS_LOCAL_WRITE | (e->opt->access ? IBV_ACCESS_REMOTE_WRITE : 0);
@@ -117,13 +118,14 @@ static void make(struct end *e)
 		give_up(e, "open the device");
 	pd = ibv_alloc_pd(e->ctx);
 	e->mr = pd && memory ? ibv_reg_mr(pd, memory, SIZE, access) : NULL;
-	e->cq = e->mr ? ibv_create_cq(e->ctx, 4 * DEPTH, NULL, NULL, 0) : NULL;
+	e->cq = e->mr ? ibv_create_cq(e->ctx, e->opt->cq, NULL, NULL, 0) : NULL;
 	init.send_cq = init.recv_cq = e->cq;
+	init.srq = e->srq = e->cq && e->opt->srq ? ibv_create_srq(pd, &srq) : NULL;
 	e->qp = e->cq ? ibv_create_qp(pd, &init) : NULL;
 	if (!e->qp)
 		give_up(e, "make the queue pair");
 	e->mine = (struct hello){ e->qp->qp_num, 100 + e->me, e->mr->rkey, (uintptr_t)e->mr->addr, { .raw = { 0 } } };
-	ibv_query_gid(e->ctx, 1, e->opt->gid[e->me], &e->mine.gid);
+	ibv_query_gid(e->ctx, 1, e->opt->gid_said < 0 ? e->opt->gid[e->me] : e->opt->gid_said, &e->mine.gid);
 	say(e, "pid %d qpn %u", getpid(), e->qp->qp_num);
 }
 
@@ -151,7 +153,7 @@ static int modify(struct end *e, int to)
 				opt->mtu[e->me] == 4096 ? IBV_MTU_4096 :
 							  IBV_MTU_1024;
 		attr.dest_qp_num = e->peer.qpn;
-		attr.rq_psn = e->peer.psn;
+		attr.rq_psn = e->peer.psn + opt->psn_off;
 		attr.max_dest_rd_atomic = 1;
 		attr.min_rnr_timer = 12;
 		attr.ah_attr = (struct ibv_ah_attr){
@@ -189,7 +191,10 @@ static void post_receive(struct end *e)
 	struct ibv_sge sge = { (uintptr_t)e->mr->addr, e->opt->bytes, e->mr->lkey };
 	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
 
-	ibv_post_recv(e->qp, &wr, &bad);
+	if (e->srq)
+		ibv_post_srq_recv(e->srq, &wr, &bad);
+	else
+		ibv_post_recv(e->qp, &wr, &bad);
 }
 
 static void post_work(struct end *e)
@@ -215,7 +220,8 @@ static int look(struct end *e)
 	struct ibv_wc wc;
 	int good = 0;
 
-	while (ibv_poll_cq(e->cq, 1, &wc) > 0) {
+	/* --cq: what completes stays there. */
+	while ((e->opt->cq == 4 * DEPTH || e->me == A || !is_later(e)) && ibv_poll_cq(e->cq, 1, &wc) > 0) {
 		if (wc.status == IBV_WC_SUCCESS) {
 			good += wc.opcode != IBV_WC_RECV;
 			if (wc.opcode == IBV_WC_RECV && receives(e))
@@ -238,7 +244,7 @@ static void work(struct end *e)
 	bool works = (e->me == A || e->opt->both) && e->state == 3, told = false;
 	int outstanding = 0;
 
-	for (int i = 0; e->state >= 1 && receives(e) && i < DEPTH; i++)
+	for (int i = 0; e->state >= 1 && receives(e) && i < e->opt->receives; i++)
 		post_receive(e);
 	for (;;) {
 		if (e->me == B && e->opt->abort && e->state != IBV_QPS_ERR && !access(e->opt->abort, F_OK))
@@ -271,8 +277,8 @@ static void work_over(struct end *e)
 			exit(1);
 	meet(&other);
 	for (bool outstanding = false, told = false;; poll(NULL, 0, opt.pause_ms)) {
-		if (used == e && !outstanding && opt.shift && !access(opt.shift, F_OK))
-			used = &other;
+		if (!outstanding && opt.shift && !e->failed)
+			used = access(opt.shift, F_OK) ? e : &other;
 		if (e->me == A && !outstanding && !used->failed) {
 			post_work(used);
 			outstanding = true;
@@ -286,8 +292,40 @@ static void work_over(struct end *e)
 	}
 }
 
+/* Many connections of one process; the last one goes as far as --stop-a and --stop-b say. */
+static void play_many(const struct end *like)
+{
+	struct end *all = calloc(like->opt->many, sizeof(*all));
+	int n = all ? like->opt->many : 0;
+	bool told = false;
+
+	for (int i = 0; i < n; i++) {
+		all[i] = *like;
+		make(&all[i]);
+		meet(&all[i]);
+		for (int to = 1; to <= (i + 1 < n ? 3 : like->opt->stop[like->me]); to++)
+			if (modify(&all[i], to))
+				exit(1);
+	}
+	for (meet(&all[0]);; poll(NULL, 0, like->opt->pause_ms)) {
+		for (int i = 0; i < n; i++) {
+			struct end *e = &all[i];
+
+			if (e->me == A && e->state == 3 && !e->failed && !e->outstanding &&
+			    !(e->opt->rest && is_later(e)))
+				post_work(e), e->outstanding = true;
+			if (look(e))
+				e->outstanding = false;
+		}
+		if (like->me == A && !told && !all[0].outstanding)
+			told = true, say(&all[0], "ready");
+	}
+}
+
 static void play(struct end *e)
 {
+	if (e->opt->many)
+		play_many(e);
 	make(e);
 	meet(e);
 	if (e->opt->peer_gid_zero)
@@ -341,39 +379,29 @@ enum {
 	ALONE,
 	HOST,
 	OVER,
-	SHIFT
+	SHIFT,
+	MANY,
+	PSN_OFF,
+	GID_SAID,
+	CQ,
+	SRQ,
+	RECEIVES,
+	AT
 };
 
 static const struct option longs[] = {
-	{ "dev-a", 1, NULL, DEV_A },
-	{ "dev-b", 1, NULL, DEV_B },
-	{ "gid-a", 1, NULL, GID_A },
-	{ "gid-b", 1, NULL, GID_B },
-	{ "mtu-a", 1, NULL, MTU_A },
-	{ "mtu-b", 1, NULL, MTU_B },
-	{ "stop-a", 1, NULL, STOP_A },
-	{ "stop-b", 1, NULL, STOP_B },
-	{ "timeout", 1, NULL, TIMEOUT },
-	{ "retry", 1, NULL, RETRY },
-	{ "rnr", 1, NULL, RNR },
-	{ "bytes", 1, NULL, BYTES },
-	{ "pause", 1, NULL, PAUSE },
-	{ "send", 0, NULL, SEND },
-	{ "no-receive", 0, NULL, NO_RECEIVE },
-	{ "no-access", 0, NULL, NO_ACCESS },
-	{ "wait", 1, NULL, WAIT },
-	{ "abort", 1, NULL, ABORT },
-	{ "zero-gid", 0, NULL, ZERO_GID },
-	{ "both", 0, NULL, BOTH },
-	{ "uc", 0, NULL, UC },
-	{ "bad-key", 0, NULL, BAD_KEY },
-	{ "rest", 0, NULL, REST },
-	{ "later", 1, NULL, LATER },
-	{ "alone", 1, NULL, ALONE },
-	{ "host", 1, NULL, HOST },
-	{ "over", 1, NULL, OVER },
-	{ "shift", 1, NULL, SHIFT },
-	{ 0 },
+	{ "dev-a", 1, NULL, DEV_A },	     { "dev-b", 1, NULL, DEV_B },   { "gid-a", 1, NULL, GID_A },
+	{ "gid-b", 1, NULL, GID_B },	     { "mtu-a", 1, NULL, MTU_A },   { "mtu-b", 1, NULL, MTU_B },
+	{ "stop-a", 1, NULL, STOP_A },	     { "stop-b", 1, NULL, STOP_B }, { "timeout", 1, NULL, TIMEOUT },
+	{ "retry", 1, NULL, RETRY },	     { "rnr", 1, NULL, RNR },	    { "bytes", 1, NULL, BYTES },
+	{ "pause", 1, NULL, PAUSE },	     { "send", 0, NULL, SEND },	    { "no-receive", 0, NULL, NO_RECEIVE },
+	{ "no-access", 0, NULL, NO_ACCESS }, { "wait", 1, NULL, WAIT },	    { "abort", 1, NULL, ABORT },
+	{ "zero-gid", 0, NULL, ZERO_GID },   { "both", 0, NULL, BOTH },	    { "uc", 0, NULL, UC },
+	{ "bad-key", 0, NULL, BAD_KEY },     { "rest", 0, NULL, REST },	    { "later", 1, NULL, LATER },
+	{ "alone", 1, NULL, ALONE },	     { "host", 1, NULL, HOST },	    { "over", 1, NULL, OVER },
+	{ "shift", 1, NULL, SHIFT },	     { "many", 1, NULL, MANY },	    { "psn-off", 1, NULL, PSN_OFF },
+	{ "gid-said", 1, NULL, GID_SAID },   { "cq", 1, NULL, CQ },	    { "srq", 0, NULL, SRQ },
+	{ "receives", 1, NULL, RECEIVES },   { "port", 1, NULL, AT },	    { 0 },
 };
 
 static void usage(void)
@@ -387,6 +415,12 @@ static void usage(void)
 		"  [--abort FILE]               once FILE is there, B moves its queue pair to ERR\n"
 		"  [--later FILE]               no receives, a wrong key, or no work (--rest) only once FILE is there\n"
 		"  [--alone A|B --host ADDRESS] one end; B listens at ADDRESS, its own, and A connects to it\n"
+		"  [--port N]                   of that connection (18600)\n"
+		"  [--many N]                   so many queue pairs; --stop is that of the last one\n"
+		"  [--psn-off N]                this end expects PSNs that are so much higher\n"
+		"  [--gid-said N]               the other end is given this GID\n"
+		"  [--srq] [--receives N]       a shared receive queue; so many receives are kept posted\n"
+		"  [--cq N]                     a completion queue of N, which B no longer reads once --later holds\n"
 		"  [--over D [--shift FILE]]    a second queue pair on D, for when the first one fails, or FILE is there\n");
 	exit(2);
 }
@@ -470,6 +504,27 @@ static void take(struct options *o, int opt)
 	case SHIFT:
 		o->shift = optarg;
 		break;
+	case MANY:
+		o->many = atoi(optarg);
+		break;
+	case PSN_OFF:
+		o->psn_off = atoi(optarg);
+		break;
+	case GID_SAID:
+		o->gid_said = atoi(optarg);
+		break;
+	case CQ:
+		o->cq = atoi(optarg);
+		break;
+	case SRQ:
+		o->srq = true;
+		break;
+	case RECEIVES:
+		o->receives = atoi(optarg);
+		break;
+	case AT:
+		o->port = atoi(optarg);
+		break;
 	default:
 		usage();
 	}
@@ -478,7 +533,7 @@ static void take(struct options *o, int opt)
 /* The connection over which the two ends meet when they are on two hosts. */
 static int connected(const struct options *o)
 {
-	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(PORT) };
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(o->port) };
 	int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (s < 0 || !o->host || inet_pton(AF_INET, o->host, &at.sin_addr) != 1)
@@ -507,6 +562,10 @@ int main(int argc, char **argv)
 			     .rnr = 7,
 			     .bytes = 4096,
 			     .pause_ms = 5,
+			     .gid_said = -1,
+			     .cq = 4 * DEPTH,
+			     .receives = DEPTH,
+			     .port = 18600,
 			     .receive = true,
 			     .access = true };
 	struct end e = { .opt = &o };

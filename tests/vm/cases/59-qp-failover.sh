@@ -81,6 +81,23 @@ ends() {
 	[ $status = "$1" ] && holds ".[-1].status == $1 and (.[-1].schema | endswith(\"failover-summary/1\"))"
 }
 
+# The same watch at the other end, the responder
+watch_b() {
+	there "export RDMADIAG_DATADIR=\$PWD/data; rm -f $MEET/over.*; $R --json qp-state --failover -i 1 >$MEET/over.json 2>$MEET/over.err & echo \$! >/run/watch"
+	sleep 8
+}
+holds_b() { jq -es "$1" "$MEET/over.json" >/dev/null 2>&1; }
+saw_b() {
+	until_true 60 holds_b "$1" && return
+	echo "not seen at b: $1"
+	cat "$MEET/over.json" "$MEET/over.err"
+	return 1
+}
+ends_b() {
+	there 'kill -INT $(cat /run/watch)'
+	saw_b ".[-1].status == $1 and (.[-1].schema | endswith(\"failover-summary/1\"))"
+}
+
 # Its peer is cut off: the retries of 3.8 s end, and the second NIC has the traffic. The link comes back.
 test_remote_link_is_cut() {
 	job --timeout 17 --retry 6
@@ -130,6 +147,51 @@ test_without_a_link_to_move_to() {
 	holds 'map(select(.event == "moved")) == []' || saw false
 	ends 2
 	holds '.[-1].findings | map(.id) | contains(["failover-none"])'
+}
+
+# Both ends lose the NIC, as with a switch that fails. The responder, whose queue pairs never fail, sees its link and its traffic.
+test_both_ends_lose_their_link() {
+	job --timeout 17 --retry 6
+	watch_b
+	ip link set m1 down &
+	there 'ip link set m1 down'
+	saw 'map(.event) | index("path-died") != null and index("moved") != null'
+	holds 'map(select(.event == "path-died")) | length == 1 and (.[0] | .ibdev == "rxe1" and .pid == $pid)' || saw false
+	holds 'map(select(.event == "moved")) | length == 1 and (.[0] | .from == "rxe1" and .to == "rxe2")' || saw false
+	saw_b 'any(.event == "moved" and .from == "rxe1" and .to == "rxe2")'
+	ends 1
+	ends_b 1
+}
+
+# Both NICs of both ends: nothing is left.
+test_both_ends_lose_both_links() {
+	job --timeout 17 --retry 6
+	watch_b
+	ip link set m2 down
+	there 'ip link set m2 down; ip link set m1 down'
+	ip link set m1 down
+	saw 'map(select(.event == "path-died") | .ibdev) | unique | contains(["rxe1"])'
+	samples 5
+	holds 'map(select(.event == "moved")) == []' || saw false
+	ends 2
+	ends_b 2
+}
+
+# Nothing fails: a program may use another NIC as it likes, and the one before again.
+test_traffic_that_shifts_to_and_fro() {
+	job --timeout 14 --retry 6 --shift /run/shift
+	watch_b
+	: >/run/shift
+	there ': >/run/shift'
+	samples 6
+	rm -f /run/shift
+	there 'rm -f /run/shift'
+	samples 6
+	: >/run/shift
+	samples 4
+	ends 0
+	holds 'length == 1 and (.[0].findings == [])'
+	ends_b 0
 }
 
 # Nothing fails: a program may use another NIC as it likes.
