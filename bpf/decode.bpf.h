@@ -10,17 +10,17 @@ static __always_inline void note_qp(struct rd_rec *rec, const void *qp)
 {
 	__u32 qpn;
 
-	if (!cfg.read_kernel || cfg.qp_num < 0 || rec->flags & RD_REC_QPN || !qp)
+	if (!cfg.read_kernel || cfg.off.qp_num < 0 || rec->flags & RD_REC_QPN || !qp)
 		return;
-	if (bpf_probe_read_kernel(&qpn, sizeof(qpn), qp + cfg.qp_num))
+	if (bpf_probe_read_kernel(&qpn, sizeof(qpn), qp + cfg.off.qp_num))
 		return;
 	rec->qpn = qpn;
 	rec->flags |= RD_REC_QPN;
-	if (cfg.qp_port >= 0) {
+	if (cfg.off.qp_port >= 0) {
 		__u32 port = 0;
 
 		/* u32 in struct ib_qp since 5.13; 0 until the QP was moved to INIT. */
-		if (!bpf_probe_read_kernel(&port, sizeof(port), qp + cfg.qp_port) && port) {
+		if (!bpf_probe_read_kernel(&port, sizeof(port), qp + cfg.off.qp_port) && port) {
 			rec->port = port;
 			rec->flags |= RD_REC_PORT;
 		}
@@ -29,9 +29,9 @@ static __always_inline void note_qp(struct rd_rec *rec, const void *qp)
 
 static __always_inline void note_device(struct rd_rec *rec, const void *device)
 {
-	if (!cfg.read_kernel || cfg.ibdev_name < 0 || rec->ibdev[0] || !device)
+	if (!cfg.read_kernel || cfg.off.ibdev_name < 0 || rec->ibdev[0] || !device)
 		return;
-	bpf_probe_read_kernel_str(rec->ibdev, sizeof(rec->ibdev), device + cfg.ibdev_name);
+	bpf_probe_read_kernel_str(rec->ibdev, sizeof(rec->ibdev), device + cfg.off.ibdev_name);
 }
 
 static __always_inline __u32 inode_device(struct inode *inode)
@@ -57,12 +57,12 @@ static __always_inline __u32 bundle_device(__u64 bundle)
 	void *file = NULL, *device = NULL;
 	__u32 dev = 0;
 
-	if (!cfg.read_kernel || cfg.bundle_ufile < 0 || cfg.ufile_device < 0 || cfg.uverbs_dev_devt < 0)
+	if (!cfg.read_kernel || cfg.off.bundle_ufile < 0 || cfg.off.ufile_device < 0 || cfg.off.uverbs_dev_devt < 0)
 		return 0;
-	if (bpf_probe_read_kernel(&file, sizeof(file), (void *)bundle + cfg.bundle_ufile) ||
-	    bpf_probe_read_kernel(&device, sizeof(device), file + cfg.ufile_device))
+	if (bpf_probe_read_kernel(&file, sizeof(file), (void *)bundle + cfg.off.bundle_ufile) ||
+	    bpf_probe_read_kernel(&device, sizeof(device), file + cfg.off.ufile_device))
 		return 0;
-	bpf_probe_read_kernel(&dev, sizeof(dev), device + cfg.uverbs_dev_devt);
+	bpf_probe_read_kernel(&dev, sizeof(dev), device + cfg.off.uverbs_dev_devt);
 	return dev;
 }
 

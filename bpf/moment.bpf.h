@@ -136,8 +136,8 @@ GLOBAL int look_around(struct thread *t, __u32 entry)
 	if (entry == RD_ROOT_IOCTL && cfg.read_kernel) {
 		file = (struct file *)t->args[0];
 		bpf_core_read(&t->ufile, sizeof(t->ufile), &file->private_data);
-	} else if (entry == RD_ROOT_HANDLER && cfg.read_kernel && cfg.bundle_ufile >= 0) {
-		bpf_probe_read_kernel(&t->ufile, sizeof(t->ufile), (void *)t->args[0] + cfg.bundle_ufile);
+	} else if (entry == RD_ROOT_HANDLER && cfg.read_kernel && cfg.off.bundle_ufile >= 0) {
+		bpf_probe_read_kernel(&t->ufile, sizeof(t->ufile), (void *)t->args[0] + cfg.off.bundle_ufile);
 	}
 	look_up_handles(t, layout);
 	return 0;

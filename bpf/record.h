@@ -246,4 +246,26 @@ struct rd_totals {
 	__u64 no_entry;	 /* a root returned without an entry: an entry hook was missed */
 };
 
+/* Numbers of uverbs objects, UVERBS_OBJECT_*: from DEVICE to COMP_CNTR. */
+#define RD_OBJECTS 20
+#define RD_OBJECT_SLOTS 32
+#define RD_OBJECT_QP 4
+
+/* Offsets in kernel structures in bytes, from the BTF of the module that defines them (never of another build). -1: unknown. */
+struct rd_offsets {
+	__s32 qp_num, qp_port, qp_device, qp_type; /* struct ib_qp: qp_num, port, device, qp_type */
+	__s32 ibdev_name;			   /* struct ib_device: name[64] */
+	__s32 bundle_ufile;			   /* struct uverbs_attr_bundle: ufile */
+	__s32 bundle_in, bundle_in_len;		   /* the same: ucore.inbuf, ucore.inlen */
+	__s32 ufile_device, ufile_idr;		   /* struct ib_uverbs_file: device, idr.xa_head */
+	__s32 uverbs_dev_devt;			   /* struct ib_uverbs_device: dev.devt */
+	__s32 uobject_api, uobject_object;	   /* struct ib_uobject: uapi_object, object */
+	__s32 uobject_usecnt;			   /* the same: usecnt; -1 in it: locked */
+	__s32 api_id;				   /* struct uverbs_api_object: id */
+	__s32 cm_state;				   /* struct rdma_id_private: state, counted from its rdma_cm_id */
+	struct {
+		__s32 number, users; /* struct ib_qp: qp_num, usecnt; struct ib_pd …: res.id, usecnt */
+	} objects[RD_OBJECT_SLOTS];
+};
+
 #endif

@@ -99,9 +99,9 @@ static __always_inline void copy_write(struct thread *t)
 {
 	__u64 bundle = t->args[0], from = 0, len = 0;
 
-	if (!cfg.read_kernel || cfg.bundle_in < 0 || cfg.bundle_in_len < 0 ||
-	    bpf_probe_read_kernel(&from, sizeof(from), (void *)bundle + cfg.bundle_in) ||
-	    bpf_probe_read_kernel(&len, sizeof(len), (void *)bundle + cfg.bundle_in_len))
+	if (!cfg.read_kernel || cfg.off.bundle_in < 0 || cfg.off.bundle_in_len < 0 ||
+	    bpf_probe_read_kernel(&from, sizeof(from), (void *)bundle + cfg.off.bundle_in) ||
+	    bpf_probe_read_kernel(&len, sizeof(len), (void *)bundle + cfg.off.bundle_in_len))
 		return;
 	copy_raw(t, from, len);
 }
@@ -172,20 +172,20 @@ static __always_inline void read_object(struct rd_rec_handle *h, __u64 object)
 
 	if (type >= RD_OBJECTS)
 		return;
-	number = cfg.objects[BOUNDED(type, RD_OBJECT_SLOTS)].number;
-	users = cfg.objects[BOUNDED(type, RD_OBJECT_SLOTS)].users;
+	number = cfg.off.objects[BOUNDED(type, RD_OBJECT_SLOTS)].number;
+	users = cfg.off.objects[BOUNDED(type, RD_OBJECT_SLOTS)].users;
 	if (number >= 0 && !bpf_probe_read_kernel(&h->number, sizeof(h->number), (void *)object + number))
 		h->flags |= RD_HANDLE_NUMBER;
 	if (users >= 0 && !bpf_probe_read_kernel(&h->users, sizeof(h->users), (void *)object + users))
 		h->flags |= RD_HANDLE_USERS;
 	if (type != RD_OBJECT_QP)
 		return;
-	if (cfg.qp_type >= 0 && !bpf_probe_read_kernel(&h->detail, sizeof(h->detail), (void *)object + cfg.qp_type))
+	if (cfg.off.qp_type >= 0 && !bpf_probe_read_kernel(&h->detail, sizeof(h->detail), (void *)object + cfg.off.qp_type))
 		h->flags |= RD_HANDLE_DETAIL;
-	if (cfg.qp_port < 0)
+	if (cfg.off.qp_port < 0)
 		return;
 	/* u32 in struct ib_qp since 5.13 */
-	if (!bpf_probe_read_kernel(&port, sizeof(port), (void *)object + cfg.qp_port)) {
+	if (!bpf_probe_read_kernel(&port, sizeof(port), (void *)object + cfg.off.qp_port)) {
 		h->port = port;
 		h->flags |= RD_HANDLE_PORT;
 	}
@@ -209,27 +209,27 @@ GLOBAL int look_up(struct thread *t, __u32 handle)
 	__builtin_memset(h, 0, sizeof(*h));
 	h->handle = handle;
 	m->n_handles = n + 1;
-	if (!cfg.read_kernel || cfg.ufile_idr < 0 || cfg.uobject_api < 0 || cfg.api_id < 0 || !t->ufile)
+	if (!cfg.read_kernel || cfg.off.ufile_idr < 0 || cfg.off.uobject_api < 0 || cfg.off.api_id < 0 || !t->ufile)
 		return 0;
-	uobject = load_entry(t->ufile + cfg.ufile_idr, handle);
+	uobject = load_entry(t->ufile + cfg.off.ufile_idr, handle);
 	if (uobject == 1)
 		return 0;
 	h->flags = RD_HANDLE_LOOKED_UP;
 	/* An internal entry: reserved, and not an object yet. */
 	if (!uobject || uobject & 3)
 		return 0;
-	if (bpf_probe_read_kernel(&api, sizeof(api), (void *)uobject + cfg.uobject_api) ||
-	    bpf_probe_read_kernel(&type, sizeof(type), (void *)api + cfg.api_id)) {
+	if (bpf_probe_read_kernel(&api, sizeof(api), (void *)uobject + cfg.off.uobject_api) ||
+	    bpf_probe_read_kernel(&type, sizeof(type), (void *)api + cfg.off.api_id)) {
 		h->flags = 0;
 		return 0;
 	}
 	h->type = type;
 	h->flags |= RD_HANDLE_FOUND;
-	if (cfg.uobject_usecnt >= 0 &&
-	    !bpf_probe_read_kernel(&lock, sizeof(lock), (void *)uobject + cfg.uobject_usecnt) && lock < 0)
+	if (cfg.off.uobject_usecnt >= 0 &&
+	    !bpf_probe_read_kernel(&lock, sizeof(lock), (void *)uobject + cfg.off.uobject_usecnt) && lock < 0)
 		h->flags |= RD_HANDLE_LOCKED;
-	if (cfg.uobject_object >= 0 &&
-	    !bpf_probe_read_kernel(&object, sizeof(object), (void *)uobject + cfg.uobject_object) && object)
+	if (cfg.off.uobject_object >= 0 &&
+	    !bpf_probe_read_kernel(&object, sizeof(object), (void *)uobject + cfg.off.uobject_object) && object)
 		read_object(h, object);
 	return 0;
 }

@@ -377,8 +377,8 @@ static __always_inline void note_cm_id(struct thread *t, __u64 id)
 {
 	__u32 state;
 
-	if (t->notes.known & RD_MOMENT_CM || !cfg.read_kernel || cfg.cm_state < 0 || !id ||
-	    bpf_probe_read_kernel(&state, sizeof(state), (void *)id + cfg.cm_state))
+	if (t->notes.known & RD_MOMENT_CM || !cfg.read_kernel || cfg.off.cm_state < 0 || !id ||
+	    bpf_probe_read_kernel(&state, sizeof(state), (void *)id + cfg.off.cm_state))
 		return;
 	t->notes.cm_state = state;
 	t->notes.known |= RD_MOMENT_CM;

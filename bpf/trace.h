@@ -28,11 +28,6 @@ enum {
 	RD_ROOT_HANDLER,
 };
 
-/* Numbers of uverbs objects: UVERBS_OBJECT_*. */
-#define RD_OBJECTS 20
-#define RD_OBJECT_SLOTS 32
-#define RD_OBJECT_QP 4
-
 /* A value that the request does not contain. */
 #define RD_NO_VALUE (~0ull)
 
@@ -79,13 +74,7 @@ struct rd_trace_config {
 	__u8 kernel_stack, user_stack;
 	__u8 descendants; /* only processes below the command */
 	__u8 drop_benign; /* count failures in the map of benign ones, and do not report them */
-	/* struct rd_offsets; -1: unknown */
-	__s32 qp_num, qp_port, ibdev_name, bundle_ufile, ufile_device, uverbs_dev_devt;
-	__s32 bundle_in, bundle_in_len, ufile_idr, uobject_api, uobject_object, uobject_usecnt, api_id, cm_state,
-		qp_type;
-	struct {
-		__s32 number, users;
-	} objects[RD_OBJECT_SLOTS];
+	struct rd_offsets off;
 };
 
 #endif

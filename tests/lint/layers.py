@@ -10,7 +10,7 @@ ROOMS = {
     'lib/base': 'base',
     'lib/confine': 'base confine',
     'lib/source': 'base confine source bpf',
-    'lib/model': 'base model',
+    'lib/model': 'base model bpf',
     'lib/collect': 'base source model collect bpf',
     'lib/trace': 'base confine source model collect trace bpf',
     'lib/analyse': 'base model analyse bpf',

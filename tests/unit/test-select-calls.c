@@ -431,7 +431,7 @@ TEST(the_number_and_the_users_of_each_kind_of_object)
 {
 	static const struct {
 		int number, users;
-	} expected[RD_OBJECT_TYPES] = {
+	} expected[RD_OBJECTS] = {
 		[1] = { 24, 8 },  /* protection domain */
 		[3] = { 32, 16 }, /* completion queue */
 		[4] = { 16, 28 }, /* queue pair */
@@ -440,7 +440,7 @@ TEST(the_number_and_the_users_of_each_kind_of_object)
 	};
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
-	for (size_t i = 0; i < RD_OBJECT_TYPES; i++) {
+	for (size_t i = 0; i < RD_OBJECTS; i++) {
 		assert_int_equal(set.off.objects[i].number, expected[i].number ? expected[i].number : -1);
 		assert_int_equal(set.off.objects[i].users, expected[i].users ? expected[i].users : -1);
 	}

@@ -7,6 +7,7 @@
 #define RD_MODEL_FNSET_H
 
 #include "base/base.h"
+#include "bpf/record.h"
 
 /* The return type decides how an errno is recognized in the return register. */
 enum rd_ret {
@@ -118,25 +119,6 @@ struct rd_root {
 	char *via;   /* how it is called: "ioctl handler", "write handler", "ib_device_ops.reg_user_mr", "rdma_ucm
 			 * command 5", "file_operations.unlocked_ioctl" */
 	bool alone; /* selected itself, but not what it calls: it reads, or destroys an object that is rarely destroyed */
-};
-
-#define RD_OBJECT_TYPES 20 /* UVERBS_OBJECT_DEVICE to UVERBS_OBJECT_COMP_CNTR */
-
-/* Offsets in kernel structures in bytes, from the BTF of the module that defines them (never of another build). -1: unknown. */
-struct rd_offsets {
-	int qp_num, qp_port, qp_device, qp_type; /* struct ib_qp: qp_num, port, device, qp_type */
-	int ibdev_name;				 /* struct ib_device: name[64] */
-	int bundle_ufile;			 /* struct uverbs_attr_bundle: ufile */
-	int bundle_in, bundle_in_len;		 /* the same: ucore.inbuf, ucore.inlen */
-	int ufile_device, ufile_idr;		 /* struct ib_uverbs_file: device, idr.xa_head */
-	int uverbs_dev_devt;			 /* struct ib_uverbs_device: dev.devt */
-	int uobject_api, uobject_object;	 /* struct ib_uobject: uapi_object, object */
-	int uobject_usecnt;			 /* the same: usecnt; -1 in it: locked */
-	int api_id;				 /* struct uverbs_api_object: id */
-	int cm_state;				 /* struct rdma_id_private: state, counted from its rdma_cm_id */
-	struct rd_object_offsets {
-		int number, users; /* struct ib_qp: qp_num, usecnt; struct ib_pd …: res.id, usecnt */
-	} objects[RD_OBJECT_TYPES];
 };
 
 struct rd_fnset {

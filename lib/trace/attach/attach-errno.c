@@ -15,12 +15,9 @@
 /* Functions of modules that are loaded during the trace. */
 #define FNS_ADDED 16384
 
-_Static_assert(RD_OBJECTS == RD_OBJECT_TYPES, "offsets of all types of objects");
-
 static void fill_config(const struct rd_attach *attach, struct rd_trace_config *cfg)
 {
 	const struct rd_session_opts *opts = attach->opts;
-	const struct rd_offsets *off = &attach->set->off;
 	struct stat ns;
 
 	cfg->pid = opts->pid;
@@ -32,25 +29,7 @@ static void fill_config(const struct rd_attach *attach, struct rd_trace_config *
 	cfg->user_stack = opts->user_stack;
 	cfg->read_kernel = attach->read_kernel;
 	cfg->drop_benign = opts->drop_benign;
-	cfg->qp_num = off->qp_num;
-	cfg->qp_port = off->qp_port;
-	cfg->qp_type = off->qp_type;
-	cfg->ibdev_name = off->ibdev_name;
-	cfg->bundle_ufile = off->bundle_ufile;
-	cfg->bundle_in = off->bundle_in;
-	cfg->bundle_in_len = off->bundle_in_len;
-	cfg->ufile_device = off->ufile_device;
-	cfg->ufile_idr = off->ufile_idr;
-	cfg->uverbs_dev_devt = off->uverbs_dev_devt;
-	cfg->uobject_api = off->uobject_api;
-	cfg->uobject_object = off->uobject_object;
-	cfg->uobject_usecnt = off->uobject_usecnt;
-	cfg->api_id = off->api_id;
-	cfg->cm_state = off->cm_state;
-	for (size_t i = 0; i < RD_OBJECTS; i++) {
-		cfg->objects[i].number = off->objects[i].number;
-		cfg->objects[i].users = off->objects[i].users;
-	}
+	cfg->off = attach->set->off;
 	cfg->descendants = opts->descendants;
 	if (!stat("/proc/self/ns/pid", &ns)) {
 		cfg->pidns_dev = ns.st_dev;

@@ -164,7 +164,7 @@ int rd_programs_run(const struct bpf_program *program)
 	return bpf_prog_test_run_opts(bpf_program__fd(program), &opts);
 }
 
-void rd_attach_keep_link(struct rd_attach *attach, int fd, uint32_t module)
+static void keep_link(struct rd_attach *attach, int fd, uint32_t module)
 {
 	*RD_ADD(attach->links, attach->n_links, attach->cap_links) = (struct rd_held_fd){ fd, module };
 }
@@ -185,7 +185,7 @@ static int keep_both(struct rd_attach *attach, int link, int *prog, uint32_t mod
 {
 	if (link < 0)
 		return link;
-	rd_attach_keep_link(attach, link, module);
+	keep_link(attach, link, module);
 	rd_attach_keep_prog(attach, RD_TAKE_FD(*prog), module);
 	return 0;
 }
@@ -369,16 +369,8 @@ static int kprobe_event(struct rd_attach *attach, int prog, bool at_exit, const 
 		close(link);
 		return r;
 	}
-	rd_attach_keep_link(attach, link, module); /* the link holds the event */
+	keep_link(attach, link, module); /* the link holds the event */
 	return 0;
-}
-
-static int kprobe_one(struct rd_attach *attach, enum rd_hook hook, uint32_t id)
-{
-	const struct rd_fn *fn = &attach->set->fns[id];
-	int prog = attach->programs.kprobe[hook] ? bpf_program__fd(attach->programs.kprobe[hook]) : -1;
-
-	return kprobe_event(attach, prog, at_exit(hook), fn->name, fn->addr, id, fn->module);
 }
 
 /* Attaches `hook` to n functions with a backend; fexit-multi: all of one module. On an error none is attached. Does not set
@@ -386,6 +378,7 @@ static int kprobe_one(struct rd_attach *attach, enum rd_hook hook, uint32_t id)
 static int attach_with(struct rd_attach *attach, enum rd_backend backend, enum rd_hook hook, const uint32_t *fns,
 		       size_t n)
 {
+	const struct bpf_program *template = attach->programs.kprobe[hook];
 	size_t before = attach->n_links;
 	int r = 0;
 
@@ -393,8 +386,13 @@ static int attach_with(struct rd_attach *attach, enum rd_backend backend, enum r
 		return attach_fexit_multi(attach, hook, fns, n);
 	if (backend == RD_BACKEND_KPROBE_MULTI)
 		return attach_kprobe_multi(attach, hook, fns, n);
-	for (size_t i = 0; !r && i < n; i++)
-		r = backend == RD_BACKEND_FEXIT ? fexit_one(attach, hook, fns[i]) : kprobe_one(attach, hook, fns[i]);
+	for (size_t i = 0; !r && i < n; i++) {
+		const struct rd_fn *fn = &attach->set->fns[fns[i]];
+
+		r = backend == RD_BACKEND_FEXIT ? fexit_one(attach, hook, fns[i]) :
+						  kprobe_event(attach, template ? bpf_program__fd(template) : -1,
+							       at_exit(hook), fn->name, fn->addr, fns[i], fn->module);
+	}
 	while (r && attach->n_links > before)
 		close(attach->links[--attach->n_links].fd);
 	return r;
@@ -700,7 +698,7 @@ static int attach_hook(struct batch *b, const uint32_t *fns, size_t n)
 		if (r)
 			return r;
 		i += size;
-		if (b->hook == RD_HOOK_LEAVE || b->hook == RD_HOOK_LEAVE_ROOT)
+		if (at_exit(b->hook))
 			attach->done += size;
 	}
 	return 0;
@@ -862,7 +860,7 @@ int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err)
 		r = bpf_prog_bind_map(prog, attach->owner_map, NULL);
 		link = r ? r : bpf_raw_tracepoint_open("module_load", prog);
 		if (link >= 0)
-			rd_attach_keep_link(attach, link, RD_NO_MODULE);
+			keep_link(attach, link, RD_NO_MODULE);
 		else
 			r = link;
 	}
@@ -878,7 +876,7 @@ int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err)
 void rd_attach_add(struct rd_attach *attach, const int *fds, const uint32_t *modules, size_t n_links, size_t n_progs)
 {
 	for (size_t i = 0; i < n_links + n_progs; i++)
-		(i < n_links ? rd_attach_keep_link : rd_attach_keep_prog)(attach, fds[i], modules[i]);
+		(i < n_links ? keep_link : rd_attach_keep_prog)(attach, fds[i], modules[i]);
 }
 
 void rd_attach_close(struct rd_attach *attach)

@@ -166,8 +166,7 @@ void rd_attach_close(struct rd_attach *attach);
 /* In ns. */
 uint64_t rd_attach_clock(clockid_t clock);
 
-/* Take ownership of the descriptor of a link, and of an attached program. */
-void rd_attach_keep_link(struct rd_attach *attach, int fd, uint32_t module);
+/* Takes ownership of the descriptor of an attached program. */
 void rd_attach_keep_prog(struct rd_attach *attach, int fd, uint32_t module);
 
 /* Determines by test programs which backends this kernel supports. */

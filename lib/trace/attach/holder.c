@@ -148,12 +148,6 @@ static int limit_to_holding(void)
 	return limit_caps(0, 0);
 }
 
-static int silent(enum libbpf_print_level level, const char *fmt, va_list args)
-{
-	(void)level, (void)fmt, (void)args;
-	return 0;
-}
-
 static int compare_fds(const void *a, const void *b)
 {
 	return *(const int *)a - *(const int *)b;
@@ -186,7 +180,7 @@ static void leave_command(int *keep, size_t n)
 			first = (unsigned)keep[i] + 1;
 	}
 	close_range(first, ~0U, 0);
-	libbpf_set_print(silent);
+	libbpf_set_print(NULL);
 }
 
 #define WATCH_MS 500

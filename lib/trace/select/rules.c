@@ -72,23 +72,19 @@ static const char *const per_packet[] = { "packet", "pkt", "skb", "wqe", "cqe", 
 
 /* The first that applies. Posting comes last: with a call graph its ops members are known, and judge.c ignores this rule, but not
  * the others. */
-static const struct word_rule {
+static const struct {
 	enum rd_rule rule;
 	const char *const *phrases; /* words separated by blanks; NULL-terminated */
 	/* Applies only if not preceded by a word for changing something: alloc_free_list allocates. */
 	bool decisive;
-} name_rules[] = {
+} rules[] = {
 	{ .rule = RD_RULE_DIAGNOSTIC, .phrases = diagnostic },
 	{ .rule = RD_RULE_REFCOUNT, .phrases = refcount },
 	{ .rule = RD_RULE_QUERY, .phrases = query, .decisive = true },
 	{ .rule = RD_RULE_CLEANUP, .phrases = cleanup, .decisive = true },
 	{ .rule = RD_RULE_DATA_PATH, .phrases = data_path },
-	{ .phrases = NULL },
-};
-
-static const struct word_rule member_rules[] = {
+	/* Of members only. */
 	{ .rule = RD_RULE_QUERY, .phrases = describing, .decisive = true },
-	{ .phrases = NULL },
 };
 
 static void split_words(const char *name, struct words *ret)
@@ -137,44 +133,32 @@ static size_t find_phrase(const struct words *words, const char *const *phrases)
 	return words->n;
 }
 
-static enum rd_rule apply_rules(const struct words *words, const struct word_rule *table)
+static enum rd_rule apply_rules(const char *name, size_t n)
 {
-	size_t change = find_phrase(words, changing);
+	struct words words;
+	size_t change;
 
-	for (; table->phrases; table++) {
-		size_t at = find_phrase(words, table->phrases);
+	split_words(name, &words);
+	change = find_phrase(&words, changing);
+	for (size_t i = 0; i < n; i++) {
+		size_t at = find_phrase(&words, rules[i].phrases);
 
-		if (at < words->n && (!table->decisive || at <= change))
-			return table->rule;
+		if (at < words.n && (!rules[i].decisive || at <= change))
+			return rules[i].rule;
 	}
 	return RD_RULE_SELECTED;
 }
 
-static bool is_cold(const char *name)
-{
-	const char *dot = strstr(name, ".cold");
-
-	return dot && (!dot[5] || dot[5] == '.');
-}
-
 enum rd_rule rd_rules_name(const char *name)
 {
-	struct words words;
+	const char *cold = strstr(name, ".cold");
 
-	if (is_cold(name))
-		return RD_RULE_COLD;
-	split_words(name, &words);
-	return apply_rules(&words, name_rules);
+	return cold && (!cold[5] || cold[5] == '.') ? RD_RULE_COLD : apply_rules(name, RD_ARRAY_SIZE(rules) - 1);
 }
 
 enum rd_rule rd_rules_member(const char *member)
 {
-	struct words words;
-	enum rd_rule rule;
-
-	split_words(member, &words);
-	rule = apply_rules(&words, name_rules);
-	return rule != RD_RULE_SELECTED ? rule : apply_rules(&words, member_rules);
+	return apply_rules(member, RD_ARRAY_SIZE(rules));
 }
 
 bool rd_rules_changes(const char *name)
