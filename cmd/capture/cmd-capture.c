@@ -197,7 +197,7 @@ static int save_recording(struct rd_ctx *ctx, const struct rd_recording *recordi
 	if (!is_standard_output(facts->file))
 		return rd_record_save(recording, RD_VERSION, facts->file, state->force, &facts->size, err);
 	/* Nothing is written before the bundle is complete in memory. main reports a failure of rd_out. */
-	r = rd_record_pack(recording, RD_VERSION, &bundle, err);
+	r = rd_record_pack(recording, RD_VERSION, "bundle.tar.zst", &bundle, err);
 	if (r < 0)
 		return r;
 	facts->size = bundle.len;

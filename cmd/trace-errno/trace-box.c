@@ -109,7 +109,7 @@ static int record(struct trace *t, const struct trace_box *box, struct rd_source
 		r = rd_source_record_file(recorder, files[i].path, file.len ? file.data : "", file.len, err);
 	}
 	r = r ?: rd_source_record_take(recorder, &recording, err);
-	return r ?: rd_record_pack(&recording, RD_VERSION, bundle, err);
+	return r ?: rd_record_pack(&recording, RD_VERSION, "bundle.tar.zst", bundle, err);
 }
 
 void trace_box_pack(struct trace *t, struct trace_box *box, struct rd_source *host, uint64_t now)

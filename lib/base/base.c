@@ -125,6 +125,11 @@ int rd_compare_u64(const void *a, const void *b)
 	return RD_CMP(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
+int rd_compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 void *rd_find_u64(const void *v, size_t n, size_t elem_size, uint64_t key)
 {
 	size_t i = rd_lower_bound(&key, v, n, elem_size, rd_compare_u64);

@@ -42,11 +42,11 @@ static inline void rd_free_each(void *const *v, size_t n)
 		free(v[i]);
 }
 
-/* Takes a pointer out of its scope guard, which then frees NULL. */
+/* Takes a pointer, or a struct that owns some, out of its scope guard, which then frees NULL. */
 #define RD_TAKE(p)                          \
 	({                                  \
 		__typeof__(p) taken_ = (p); \
-		(p) = NULL;                 \
+		(p) = (__typeof__(p)){ 0 }; \
 		taken_;                     \
 	})
 
@@ -82,6 +82,8 @@ void *rd_find_u64(const void *v, size_t n, size_t elem_size, uint64_t key);
 
 /* Compares two elements that begin with a uint64_t, by that. */
 int rd_compare_u64(const void *a, const void *b);
+/* The same with a text. */
+int rd_compare_texts(const void *a, const void *b);
 
 /* The index of the first element not less than `key` in an array sorted by `compare`; `n`: all are less. */
 size_t rd_lower_bound(const void *key, const void *v, size_t n, size_t elem_size,

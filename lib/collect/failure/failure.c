@@ -27,42 +27,11 @@ static bool port_dir(const struct rd_failure *f, char *ret, size_t size)
 	       (size_t)snprintf(ret, size, CLASS "/%s/ports/%u", f->event->ibdev, f->dev.port) < size;
 }
 
-/* "4: ACTIVE" */
-static char *read_state(const struct rd_sysfs *fs, const char *dir, const char *file)
-{
-	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "%s/%s", dir, file);
-	const char *colon = text ? strchr(text, ':') : NULL;
-
-	return colon ? rd_dup(colon + 1 + strspn(colon + 1, " ")) : RD_TAKE(text);
-}
-
 static unsigned count_entries(const struct rd_sysfs *fs, const char *dir, const char *sub)
 {
 	_cleanup_names_ struct rd_names names = { 0 };
 
 	return rd_sysfs_list(fs, &names, "%s/%s", dir, sub) < 0 ? 0 : (unsigned)names.n;
-}
-
-/* Interface of the first GID that has one here. */
-static char *read_netdev(const struct rd_sysfs *fs, const char *dir)
-{
-	for (unsigned i = 0; i < 4; i++) {
-		char *netdev = rd_sysfs_text(fs, NULL, "%s/gid_attrs/ndevs/%u", dir, i);
-
-		if (netdev)
-			return netdev;
-	}
-	return NULL;
-}
-
-static void read_port(const struct rd_sysfs *fs, struct rd_fail_device *dev, const char *dir)
-{
-	dev->link_layer = rd_sysfs_text(fs, NULL, "%s/link_layer", dir);
-	dev->state = read_state(fs, dir, "state");
-	dev->phys_state = read_state(fs, dir, "phys_state");
-	dev->n_gids = count_entries(fs, dir, "gids");
-	dev->n_pkeys = count_entries(fs, dir, "pkeys");
-	dev->netdev = read_netdev(fs, dir);
 }
 
 /* The port that the request names, if the device has it; else that of the queue pair; else the only one. */
@@ -104,8 +73,16 @@ static void read_device(const struct rd_sysfs *fs, struct rd_failure *f)
 	link = rd_sysfs_link(fs, CLASS "/%s/device", f->event->ibdev);
 	if (link && strchr(rd_basename(link), ':'))
 		f->dev.pci = rd_dup(rd_basename(link));
-	if (port_dir(f, dir, sizeof(dir)))
-		read_port(fs, &f->dev, dir);
+	if (!port_dir(f, dir, sizeof(dir)))
+		return;
+	f->dev.link_layer = rd_sysfs_text(fs, NULL, "%s/link_layer", dir);
+	f->dev.state = rd_collect_state(fs, dir, "state");
+	f->dev.phys_state = rd_collect_state(fs, dir, "phys_state");
+	f->dev.n_gids = count_entries(fs, dir, "gids");
+	f->dev.n_pkeys = count_entries(fs, dir, "pkeys");
+	/* Interface of the first GID that has one here. */
+	for (unsigned i = 0; i < 4 && !f->dev.netdev; i++)
+		f->dev.netdev = rd_sysfs_text(fs, NULL, "%s/gid_attrs/ndevs/%u", dir, i);
 }
 
 /* Limits of control groups, and memory. */
@@ -281,13 +258,6 @@ static void read_memory(const struct rd_sysfs *fs, struct rd_failure *f)
 
 /* The route from the source GID of a request to its destination, as the kernel finds it: "ip route get". */
 
-static unsigned index_of(const struct rd_netstate *net, const char *netdev)
-{
-	const struct rd_netif *netif = netdev ? rd_netstate_find_name(net, netdev) : NULL;
-
-	return netif ? netif->ifindex : 0;
-}
-
 /* Without its interface, the route to a link-local address is that of any interface. */
 static bool is_link_local(bool v6, const uint8_t *addr)
 {
@@ -300,13 +270,15 @@ static void look_up_gids(const struct rd_sysfs *fs, struct rd_failure *f)
 	const struct rd_request *request = &f->event->request;
 	struct rd_route_query query = { .v6 = !rd_is_v4_gid(request->gid) };
 	const uint8_t *dst = request->gid + (query.v6 ? 0 : 12), *src = f->gid.raw + (query.v6 ? 0 : 12);
+	const struct rd_netif *netif;
 
 	if (f->gid.known != RD_OK || !f->gid.netdev || rd_is_v4_gid(f->gid.raw) == query.v6)
 		return;
 	memcpy(query.dst, dst, query.v6 ? 16 : 4);
 	memcpy(query.src, src, query.v6 ? 16 : 4);
 	query.has_src = true;
-	query.ifindex = index_of(&f->net, f->gid.netdev);
+	netif = rd_netstate_find_name(&f->net, f->gid.netdev);
+	query.ifindex = netif ? netif->ifindex : 0;
 	if (is_link_local(query.v6, query.dst) && !query.ifindex)
 		return;
 	rd_collect_route(fs, &query, &f->route, &f->route_errno);
@@ -407,12 +379,6 @@ static uint64_t read_node_guid(struct rd_failure_reader *r, const char *ibdev)
 	return guid;
 }
 
-static void keep_gid(struct rd_failure_reader *r, const char *ibdev, unsigned port, uint64_t guid, struct rd_gid *gid)
-{
-	*RD_ADD(r->gids, r->n_gids, r->cap_gids) =
-		(struct kept_gid){ .ibdev = rd_dup(ibdev), .port = port, .guid = guid, .gid = *gid };
-}
-
 static void keep_gids_of_port(struct rd_failure_reader *r, const char *ibdev, const char *port)
 {
 	const struct rd_sysfs fs = { .src = r->src };
@@ -431,7 +397,8 @@ static void keep_gids_of_port(struct rd_failure_reader *r, const char *ibdev, co
 
 		empty++;
 		if (rd_collect_gid(&fs, dir, layer, i, NULL, &gid) == RD_OK) {
-			keep_gid(r, ibdev, number, guid, &gid);
+			*RD_ADD(r->gids, r->n_gids, r->cap_gids) =
+				(struct kept_gid){ rd_dup(ibdev), number, guid, gid };
 			empty = 0;
 		}
 	}
@@ -464,19 +431,15 @@ struct rd_failure_reader *rd_failure_reader_create(struct rd_source *src)
 	return r;
 }
 
-static void attrs_deinit(struct attrs *attrs)
-{
-	for (size_t i = 0; i < attrs->n; i++)
-		free(attrs->v[i].name);
-	RD_FREE(attrs->v, attrs->ibdev);
-}
-
 void rd_failure_reader_destroy(struct rd_failure_reader *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->n_attrs; i++)
-		attrs_deinit(&r->attrs[i]);
+	for (size_t i = 0; i < r->n_attrs; i++) {
+		for (size_t a = 0; a < r->attrs[i].n; a++)
+			free(r->attrs[i].v[a].name);
+		RD_FREE(r->attrs[i].v, r->attrs[i].ibdev);
+	}
 	free(r->attrs);
 	for (size_t i = 0; i < r->n_gids; i++)
 		RD_FREE(r->gids[i].ibdev, r->gids[i].gid.netdev);
@@ -594,13 +557,6 @@ static void read_refuses_files(struct rd_failure_reader *r, struct rd_failure *f
 	RD_COPY(f->memory.refuses_files, r->refuses_files);
 }
 
-static void read_log(const struct rd_sysfs *fs, struct rd_failure *f)
-{
-	rd_collect_klog(fs->src, &f->log, NULL);
-	while (f->log_first < f->log.n && f->log.v[f->log_first].time_ns + CALL_NS < f->event->at_ns)
-		f->log_first++;
-}
-
 void rd_failure_read(struct rd_failure_reader *reader, unsigned want, struct rd_failure *f, struct rd_errlist *errors)
 {
 	const struct rd_sysfs fs = { reader->src, errors };
@@ -640,8 +596,11 @@ void rd_failure_read(struct rd_failure_reader *reader, unsigned want, struct rd_
 	}
 	if (add & RD_FACT_CGROUP)
 		read_cgroups(&fs, f);
-	if (add & RD_FACT_LOG)
-		read_log(&fs, f);
+	if (add & RD_FACT_LOG) {
+		rd_collect_klog(fs.src, &f->log, NULL);
+		while (f->log_first < f->log.n && f->log.v[f->log_first].time_ns + CALL_NS < f->event->at_ns)
+			f->log_first++;
+	}
 	if (add & RD_FACT_MEMORY) {
 		read_memory(&fs, f);
 		read_refuses_files(reader, f);

@@ -75,6 +75,9 @@ struct rd_pci_place {
 };
 bool rd_pci_place_parse(const char *target, struct rd_pci_place *ret);
 
+/* "4: ACTIVE" in a file of a port: the text after the number, or all of it. Caller frees. */
+char *rd_collect_state(const struct rd_sysfs *fs, const char *dir, const char *file);
+
 /* An entry of the GID table of the port whose directory in sysfs is `dir`. RD_ABSENT: it has no GID, or was not read; which
  * of these is in `empty` (NULL: not wanted). ret->netdev is owned by the caller. `link_layer` as in the file of that name; may be NULL. */
 enum rd_known rd_collect_gid(const struct rd_sysfs *fs, const char *dir, const char *link_layer, unsigned index,

@@ -22,17 +22,12 @@
 #define GID_LENGTH 39 /* "fe80:0000:0000:0000:0000:0000:0000:0000" */
 #define PKEYS_MAX 256
 
-/* "4: ACTIVE": the text after the number, or all of it. */
-static char *after_colon(char *text)
+char *rd_collect_state(const struct rd_sysfs *fs, const char *dir, const char *file)
 {
+	_cleanup_free_ char *text = rd_sysfs_text(fs, NULL, "%s/%s", dir, file);
 	const char *colon = text ? strchr(text, ':') : NULL;
-	char *copy;
 
-	if (!colon)
-		return text;
-	copy = rd_dup(colon + 1 + strspn(colon + 1, " "));
-	free(text);
-	return copy;
+	return colon ? rd_dup(colon + 1 + strspn(colon + 1, " ")) : RD_TAKE(text);
 }
 
 static bool parse_gid(const char *text, uint8_t *raw)
@@ -126,8 +121,8 @@ static void read_port(const struct rd_sysfs *fs, const char *dir, unsigned what,
 	bool all;
 
 	port->link_layer = rd_sysfs_text(fs, NULL, "%s/link_layer", dir);
-	port->state = after_colon(rd_sysfs_text(fs, NULL, "%s/state", dir));
-	port->phys_state = after_colon(rd_sysfs_text(fs, NULL, "%s/phys_state", dir));
+	port->state = rd_collect_state(fs, dir, "state");
+	port->phys_state = rd_collect_state(fs, dir, "phys_state");
 	/* "400 Gb/sec (4X NDR)" */
 	if (rate && rd_take_real(&at, &gbps) == 0 && gbps < 1e6)
 		RD_SET(port->rate_gbps, gbps);

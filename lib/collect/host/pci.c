@@ -324,21 +324,16 @@ int rd_collect_pci(const struct rd_sysfs *fs, struct rd_host *host, struct rd_er
 	return 0;
 }
 
-static unsigned mtps_of(const char *text)
-{
-	double gtps;
-
-	/* "Unknown", "Unknown speed"; "16.0 GT/s PCIe", before kernel 5.7 "16 GT/s". */
-	return rd_take_real(&text, &gtps) == 0 && gtps <= 1000 ? (unsigned)(gtps * 1000 + 0.5) : 0;
-}
-
 static void read_link(const struct rd_sysfs *fs, const char *addr, const char *which, struct rd_pcie_link *link)
 {
 	_cleanup_free_ char *speed = rd_sysfs_text(fs, NULL, "/sys/bus/pci/devices/%s/%s_link_speed", addr, which);
+	const char *at = speed;
 	int64_t width;
+	double gtps;
 
-	if (speed && mtps_of(speed) > 0)
-		RD_SET(link->mtps, mtps_of(speed));
+	/* "Unknown", "Unknown speed"; "16.0 GT/s PCIe", before kernel 5.7 "16 GT/s". */
+	if (speed && rd_take_real(&at, &gtps) == 0 && gtps >= 0.0005 && gtps <= 1000)
+		RD_SET(link->mtps, (unsigned)(gtps * 1000 + 0.5));
 	if (rd_sysfs_int(fs, &width, "/sys/bus/pci/devices/%s/%s_link_width", addr, which) == RD_OK && width > 0 &&
 	    width <= 32)
 		RD_SET(link->width, (unsigned)width);

@@ -3,6 +3,7 @@
 #include "collect/host/host.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
@@ -254,13 +255,6 @@ static void add_provider(struct rd_system *system, const char *file)
 		rd_text_list_add(&system->providers, copy);
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-	size_t n = strlen(name), m = strlen(end);
-
-	return n >= m && strcmp(name + n - m, end) == 0;
-}
-
 void rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	static const char *const dirs[] = { "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
@@ -285,7 +279,7 @@ void rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system)
 			continue;
 		system->providers_known = true;
 		for (size_t i = 0; i < names.n && i < 256; i++)
-			if (ends_in(names.v[i], ".so"))
+			if (fnmatch("*.so", names.v[i], 0) == 0)
 				add_provider(system, names.v[i]);
 	}
 	/* Without the directory there is no provider, if libibverbs is installed. */

@@ -24,14 +24,6 @@
 
 #define ADDRS_MAX 1024
 
-static struct rd_netdev *find_by_ifindex(struct rd_host *host, uint32_t ifindex)
-{
-	for (size_t i = 0; i < host->n_netdevs; i++)
-		if (host->netdevs[i].ifindex == ifindex)
-			return &host->netdevs[i];
-	return NULL;
-}
-
 static void rd_netdev_add_addr(struct rd_netdev *netdev, const struct rd_addr *addr)
 {
 	if (netdev->n_addrs < ADDRS_MAX)
@@ -69,13 +61,14 @@ static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t si
 {
 	struct rd_host *host = arg;
 	struct rd_ifaddr address;
-	struct rd_netdev *netdev;
+	size_t i = 0;
 
 	if (!rd_ifaddr_decode(type, body, size, &address))
 		return 0;
-	netdev = find_by_ifindex(host, address.ifindex);
-	if (netdev)
-		rd_netdev_add_addr(netdev, &address.addr);
+	while (i < host->n_netdevs && host->netdevs[i].ifindex != address.ifindex)
+		i++;
+	if (i < host->n_netdevs)
+		rd_netdev_add_addr(&host->netdevs[i], &address.addr);
 	return 0;
 }
 

@@ -241,12 +241,7 @@ static void collect_start(struct rd_source *src, struct rd_proc *proc)
 	uint64_t ticks;
 
 	rd_read_textf(src, &text, NULL, "/proc/%u/stat", proc->pid);
-	/* The second field is the name, which may contain anything. */
-	at = text ? strrchr(text, ')') : NULL;
-	for (int field = 2; at && field < FIELD_START; field++) {
-		at = strchr(at, ' ');
-		at = at ? at + 1 : NULL;
-	}
+	at = text ? rd_stat_field(text, FIELD_START) : NULL;
 	if (at && rd_take_uint(&at, RD_DECIMAL, UINT64_MAX / NS_PER_TICK, &ticks) == 0)
 		RD_SET(proc->start_ns, ticks * NS_PER_TICK);
 }

@@ -157,8 +157,7 @@ void rd_fnset_update(struct rd_fnset *set, struct rd_fnset *newer)
 		if (at >= 0)
 			continue;
 		rd_reserve(&set->modules, &set->cap_modules, set->n_modules, sizeof(*set->modules));
-		set->modules[modules[i]] = newer->modules[i];
-		newer->modules[i] = (struct rd_module){ 0 };
+		set->modules[modules[i]] = RD_TAKE(newer->modules[i]);
 	}
 	for (uint32_t i = 0; i < newer->n_fns; i++) {
 		const struct rd_fn *fn = &newer->fns[i];
@@ -181,8 +180,7 @@ void rd_fnset_update(struct rd_fnset *set, struct rd_fnset *newer)
 			backend = to->backend;
 			RD_FREE(to->name, to->roots, to->calls);
 		}
-		*to = newer->fns[i];
-		newer->fns[i] = (struct rd_fn){ 0 };
+		*to = RD_TAKE(newer->fns[i]);
 		to->backend = backend;
 		to->module = modules[to->module];
 		for (uint32_t c = 0; c < to->n_calls; c++)

@@ -277,7 +277,7 @@ static bool read_sample(struct reader *reader)
 	/* The shape of the files, before requests add nodes for missing ones. */
 	snprintf(path, sizeof(path), "/%s", rd_sample_folder(reader->sample, "root", folder));
 	if (rd_tree_resolve(reader->tree, reader->top, path, false, &root) == 0)
-		shape = rd_tree_shape(reader->tree, root);
+		shape = rd_tree_shape(reader->tree, root, RD_HASH);
 	for (rd_json_enter(json, '{'); rd_json_member(json, &name);) {
 		bool ok;
 
@@ -419,7 +419,6 @@ int rd_manifest_read(const struct rd_bytes *bytes, struct rd_tree *tree, uint32_
 	if (!rd_json_end(&reader.json) || !reader.schema || !manifest.n_samples)
 		return rd_err_set(err, EBADMSG, "manifest.json", "%s",
 				  reader.wrong ? reader.wrong : "not the manifest of a bundle");
-	*ret = manifest;
-	manifest = (struct rd_manifest){ 0 };
+	*ret = RD_TAKE(manifest);
 	return 0;
 }

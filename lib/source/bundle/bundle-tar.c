@@ -98,8 +98,7 @@ static int read_member(struct archive *archive, const char *name, size_t claimed
 	if (rd_libarchive.archive_read_data(archive, bytes.data + bytes.size, 1) != 0)
 		return damaged(archive, name, err);
 	bytes.data[bytes.size] = '\0';
-	ret->size = bytes.size;
-	ret->data = RD_TAKE(bytes.data);
+	*ret = RD_TAKE(bytes);
 	return 0;
 }
 
@@ -245,8 +244,7 @@ static int read_raw(struct archive *archive, const struct packing *packing, size
 					  limit);
 	}
 	bytes.data[bytes.size] = '\0';
-	ret->size = bytes.size;
-	ret->data = RD_TAKE(bytes.data);
+	*ret = RD_TAKE(bytes);
 	return 0;
 }
 

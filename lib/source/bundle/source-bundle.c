@@ -138,9 +138,7 @@ int rd_bundle_walk(int fd, struct rd_bytes *ret)
 	if (r < 0)
 		return r;
 	rd_buf_str(&out, "");
-	ret->size = out.len;
-	ret->data = (uint8_t *)RD_TAKE(out.data);
-	return 0;
+	return rd_bytes_of_buf(&out, "directory", ret, NULL);
 }
 
 static int index_walk(const struct rd_bytes *walk, struct rd_tree *tree)
@@ -211,11 +209,6 @@ struct bundle {
 	size_t sample;
 };
 
-static struct bundle *bundle_of(struct rd_source *src)
-{
-	return (struct bundle *)src;
-}
-
 /* The file of a netlink query contains the recorded request, then its reply. */
 static int get_messages(struct bundle *bundle, const struct rd_query *query, struct rd_bytes *ret, struct rd_err *err)
 {
@@ -242,7 +235,7 @@ static int get_messages(struct bundle *bundle, const struct rd_query *query, str
 
 static int bundle_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
-	struct bundle *bundle = bundle_of(src);
+	struct bundle *bundle = (struct bundle *)src;
 	const char *path = query->data;
 	uint32_t node;
 	int r;
@@ -260,7 +253,7 @@ static int bundle_get(struct rd_source *src, const struct rd_query *query, struc
 
 static uint64_t bundle_now(struct rd_source *src, int clock)
 {
-	struct bundle *bundle = bundle_of(src);
+	struct bundle *bundle = (struct bundle *)src;
 	const struct rd_bundle_sample *sample;
 
 	if (!bundle->manifest.n_samples)
@@ -271,7 +264,7 @@ static uint64_t bundle_now(struct rd_source *src, int clock)
 
 static void bundle_close(struct rd_source *src)
 {
-	struct bundle *bundle = bundle_of(src);
+	struct bundle *bundle = (struct bundle *)src;
 
 	rd_tree_destroy(bundle->tree);
 	rd_manifest_deinit(&bundle->manifest);
@@ -575,7 +568,7 @@ static int overlay(struct bundle *bundle, uint32_t from, uint32_t to, size_t dep
 
 static int bundle_next(struct rd_source *src, struct rd_err *err)
 {
-	struct bundle *bundle = bundle_of(src);
+	struct bundle *bundle = (struct bundle *)src;
 	uint32_t folder;
 	int r = 0;
 

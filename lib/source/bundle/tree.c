@@ -305,8 +305,7 @@ char *rd_tree_path(struct rd_tree *tree, uint32_t top, uint32_t node)
 	return path;
 }
 
-/* `path`: the hash of the path of the directory. */
-static uint64_t shape_below(struct rd_tree *tree, uint32_t dir, uint64_t path)
+uint64_t rd_tree_shape(struct rd_tree *tree, uint32_t dir, uint64_t path)
 {
 	uint64_t sum = 0;
 
@@ -315,18 +314,13 @@ static uint64_t shape_below(struct rd_tree *tree, uint32_t dir, uint64_t path)
 		uint64_t hash = rd_hash(rd_hash(path, "/", 1), node->name, strlen(node->name));
 
 		if (node->type == RD_NODE_DIR)
-			sum += rd_hash(hash, "\0d", 2) + shape_below(tree, i, hash);
+			sum += rd_hash(hash, "\0d", 2) + rd_tree_shape(tree, i, hash);
 		else if (node->type == RD_NODE_FILE)
 			sum += rd_hash(hash, "\0f", 2);
 		else if (node->type == RD_NODE_LINK)
 			sum += rd_hash(rd_hash(hash, "\0l", 2), node->data, node->size);
 	}
 	return sum;
-}
-
-uint64_t rd_tree_shape(struct rd_tree *tree, uint32_t dir)
-{
-	return shape_below(tree, dir, RD_HASH);
 }
 
 bool rd_link_stays(const char *target, size_t depth)

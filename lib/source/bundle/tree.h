@@ -93,9 +93,10 @@ char *rd_tree_path(struct rd_tree *tree, uint32_t top, uint32_t node);
 
 /*
  * A checksum of the names below a directory: the sum of the rd_hash of each path (with leading slash), a NUL, the type
- * ("d", "f", "l") and the target of a link. The bytes of files are not included.
+ * ("d", "f", "l") and the target of a link. The bytes of files are not included. `path`: the hash of the path of the directory, RD_HASH of
+ * the one that was asked for.
  */
-uint64_t rd_tree_shape(struct rd_tree *tree, uint32_t dir);
+uint64_t rd_tree_shape(struct rd_tree *tree, uint32_t dir, uint64_t path);
 
 /*
  * The reply of a node to a query about a path, which is only for messages: 0 or -errno with `err` filled. `whole`: a file that is not

@@ -94,11 +94,6 @@ struct guard {
 	size_t n_waiting;
 };
 
-static struct guard *guard_of(struct rd_source *src)
-{
-	return (struct guard *)src;
-}
-
 /* Milliseconds left. */
 static int64_t time_left(const struct guard *guard)
 {
@@ -299,7 +294,7 @@ struct pack {
 
 void rd_source_guard_pack(struct rd_source *src, struct rd_buf *out)
 {
-	const struct guard *guard = guard_of(src);
+	const struct guard *guard = (struct guard *)src;
 	struct pack head = { .stalls = guard->stalls.n, .replied = guard->stalls.replied };
 	size_t at = out->len;
 
@@ -453,7 +448,7 @@ static int start(struct guard *guard, struct requester *requester)
 	if (requester->arena == MAP_FAILED)
 		return -ENOMEM;
 	*RD_ADD(guard->arenas, guard->n_arenas, guard->cap_arenas) = requester->arena;
-	r = rd_child_start("reading", &requester->pid, &requester->fd, NULL);
+	r = rd_child_start("reading", false, &requester->pid, &requester->fd, NULL);
 	if (r != 0)
 		return r;
 	guard->arena = requester->arena;
@@ -535,7 +530,7 @@ static int64_t other_read_ms(int64_t limit)
 	struct rd_child_state state;
 	struct pollfd wait;
 	pid_t child;
-	int r = rd_child_start("reading", &child, &wait.fd, NULL);
+	int r = rd_child_start("reading", false, &child, &wait.fd, NULL);
 
 	if (r < 0)
 		return INT64_MAX;
@@ -591,7 +586,7 @@ static void conclude(struct guard *guard)
 
 void rd_source_guard_ahead(struct rd_source *src, rd_guard_fn *fn, void *arg)
 {
-	struct guard *guard = guard_of(src);
+	struct guard *guard = (struct guard *)src;
 
 	if (is_remote(guard)) {
 		fetch(guard, RD_OPENER_OWN | RD_OPENER_HOST);
@@ -613,8 +608,8 @@ void rd_source_guard_ahead(struct rd_source *src, rd_guard_fn *fn, void *arg)
 
 static void get_one(struct rd_source *src, void *arg)
 {
-	if (!find_entry(guard_of(src), arg))
-		get_here(guard_of(src), arg);
+	if (!find_entry((struct guard *)src, arg))
+		get_here((struct guard *)src, arg);
 }
 
 /* After the deadline. Recorded once, also for readers that were slow without being abandoned. */
@@ -633,7 +628,7 @@ static int not_asked(struct guard *guard, const char *object, struct rd_err *err
 static int guard_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
 	static const unsigned parts[] = { RD_OPENER_OWN, RD_OPENER_HOST };
-	struct guard *guard = guard_of(src);
+	struct guard *guard = (struct guard *)src;
 	struct entry *entry = find_entry(guard, query);
 	const char *object = query->op == RD_OP_NETLINK ? "netlink" :
 			     query->op == RD_OP_NOW	? guard->bundle :
@@ -687,7 +682,7 @@ static int guard_get(struct rd_source *src, const struct rd_query *query, struct
 static uint64_t guard_now(struct rd_source *src, int clock)
 {
 	const struct rd_query query = { .op = RD_OP_NOW, .protocol = clock, .size = 1, .data = "" };
-	struct guard *guard = guard_of(src);
+	struct guard *guard = (struct guard *)src;
 	struct rd_reply reply = { 0 };
 
 	if (is_remote(guard))
@@ -702,7 +697,7 @@ static uint64_t guard_now(struct rd_source *src, int clock)
 /* Children started from now on read the next sample. */
 static int guard_next(struct rd_source *src, struct rd_err *err)
 {
-	struct guard *guard = guard_of(src);
+	struct guard *guard = (struct guard *)src;
 	int r;
 
 	guard->sample++;
@@ -726,7 +721,7 @@ static void forget(struct guard *guard)
 
 static void guard_close(struct rd_source *src)
 {
-	struct guard *guard = guard_of(src);
+	struct guard *guard = (struct guard *)src;
 
 	forget(guard);
 	free(guard->entries);
@@ -765,7 +760,7 @@ struct rd_source *rd_source_guard_open_alone(struct rd_source *inner)
 {
 	struct rd_source *source = open_guard(inner, NULL, 0);
 
-	guard_of(source)->alone = true;
+	((struct guard *)source)->alone = true;
 	return source;
 }
 
@@ -776,7 +771,7 @@ struct rd_source *rd_source_guard_open_bundle(const char *path, unsigned limit_m
 
 void rd_source_guard_renew(struct rd_source *src, unsigned limit_ms)
 {
-	struct guard *guard = guard_of(src);
+	struct guard *guard = (struct guard *)src;
 
 	forget(guard);
 	guard->stalls.limit_ms = limit_ms;
@@ -790,7 +785,7 @@ unsigned rd_source_guard_left(const struct rd_source *src)
 
 int rd_source_guard_ready(struct rd_source *src, struct rd_err *err)
 {
-	const char *bundle = guard_of(src)->bundle;
+	const char *bundle = ((struct guard *)src)->bundle;
 	const struct rd_query query = { .op = RD_OP_OPEN, .size = bundle ? strlen(bundle) + 1 : 0, .data = bundle };
 	struct rd_reply reply = { 0 };
 	int r = bundle ? guard_get(src, &query, &reply, err) : 0;
@@ -809,5 +804,5 @@ void rd_source_guard_join(struct rd_source *src, const struct rd_source *other)
 	const struct rd_stalls *stalls = rd_source_guard_stalls(other);
 
 	for (size_t i = 0; i < stalls->n; i++)
-		rd_stalls_add(&guard_of(src)->stalls, &stalls->v[i]);
+		rd_stalls_add(&((struct guard *)src)->stalls, &stalls->v[i]);
 }

@@ -28,11 +28,6 @@ struct umad_mads {
 	uint8_t *buf;
 };
 
-static struct umad_mads *umad_of(struct rd_mads *mads)
-{
-	return (struct umad_mads *)mads;
-}
-
 /* libibumad returns EIO for any error, with the reason in errno. */
 static int umad_reason(int r)
 {
@@ -41,7 +36,7 @@ static int umad_reason(int r)
 
 static int mads_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned timeout_ms, struct rd_err *err)
 {
-	struct umad_mads *umad = umad_of(mads);
+	struct umad_mads *umad = (struct umad_mads *)mads;
 	bool smi = mad->data[1] != CLASS_PERFORMANCE;
 	uint8_t *data = rd_libibumad.umad_get_mad(umad->buf);
 	struct ib_mad_addr *addr;
@@ -75,7 +70,7 @@ static int mads_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned ti
 
 static int mads_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, struct rd_err *err)
 {
-	struct umad_mads *umad = umad_of(mads);
+	struct umad_mads *umad = (struct umad_mads *)mads;
 	int length = RD_MAD_SIZE, r, status;
 	const uint8_t *data;
 
@@ -108,7 +103,7 @@ static uint64_t mads_now(struct rd_mads *mads)
 
 static void mads_close(struct rd_mads *mads)
 {
-	struct umad_mads *umad = umad_of(mads);
+	struct umad_mads *umad = (struct umad_mads *)mads;
 
 	for (size_t i = 0; i < AGENTS; i++)
 		if (umad->agents[i] >= 0)
@@ -175,14 +170,6 @@ int rd_umad_open(const char *ibdev, unsigned port, struct rd_mads **ret, struct 
 	return 0;
 }
 
-static void add_port(const umad_ca_t *ca, const umad_port_t *port, struct rd_buf *out)
-{
-	rd_buf_printf(out, "%.*s %d %016llx %016llx %u %u %u %u %u %u %.*s\n", UMAD_CA_NAME_LEN, ca->ca_name,
-		      port->portnum, (unsigned long long)be64toh(ca->node_guid),
-		      (unsigned long long)be64toh(port->port_guid), port->base_lid, port->lmc, port->sm_lid,
-		      port->state, port->phys_state, port->rate, UMAD_CA_NAME_LEN, port->link_layer);
-}
-
 int rd_umad_ports(struct rd_bytes *ret, struct rd_err *err)
 {
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN] = { "" };
@@ -199,9 +186,17 @@ int rd_umad_ports(struct rd_bytes *ret, struct rd_err *err)
 
 		if (rd_libibumad.umad_get_ca(names[i], &ca) < 0)
 			continue;
-		for (int p = 0; p <= ca.numports && p < UMAD_CA_MAX_PORTS; p++)
-			if (ca.ports[p])
-				add_port(&ca, ca.ports[p], &out);
+		for (int p = 0; p <= ca.numports && p < UMAD_CA_MAX_PORTS; p++) {
+			const umad_port_t *port = ca.ports[p];
+
+			if (port)
+				rd_buf_printf(&out, "%.*s %d %016llx %016llx %u %u %u %u %u %u %.*s\n",
+					      UMAD_CA_NAME_LEN, ca.ca_name, port->portnum,
+					      (unsigned long long)be64toh(ca.node_guid),
+					      (unsigned long long)be64toh(port->port_guid), port->base_lid, port->lmc,
+					      port->sm_lid, port->state, port->phys_state, port->rate, UMAD_CA_NAME_LEN,
+					      port->link_layer);
+		}
 		rd_libibumad.umad_release_ca(&ca);
 	}
 	if (!out.len && !out.failed) {

@@ -70,15 +70,6 @@ static int read_part(const char *process, const char *part, struct rd_bytes *ret
 	return fd < 0 ? -errno : rd_read_fd(fd, PART_MAX, ret);
 }
 
-/* "socket:[12345]" */
-static bool is_socket(const char *target, uint64_t *inode)
-{
-	const char *at = target + strlen("socket:[");
-
-	return strncmp(target, "socket:[", strlen("socket:[")) == 0 &&
-	       rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, inode) == 0;
-}
-
 static void add_open(struct rd_proc_job *job, const char *target);
 
 /* The open files of a process: sockets go to `tcp`, others to `job`, if that is not NULL; `n`: how many there are. -errno; the first of those
@@ -96,6 +87,7 @@ static int list_files(struct rd_proc_tcp *tcp, const char *process, struct rd_pr
 	if (!dir)
 		return -errno;
 	while ((errno = 0, entry = readdir(dir))) {
+		const char *at; /* "socket:[12345]" */
 		ssize_t size;
 
 		if (entry->d_name[0] == '.')
@@ -107,7 +99,9 @@ static int list_files(struct rd_proc_tcp *tcp, const char *process, struct rd_pr
 		if (size < 0 && errno != ENOENT) /* closed meanwhile */
 			r = r ? r : -errno;
 		target[size > 0 ? size : 0] = '\0';
-		if (is_socket(target, &inode))
+		at = target + strlen("socket:[");
+		if (strncmp(target, "socket:[", strlen("socket:[")) == 0 &&
+		    rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, &inode) == 0)
 			*RD_ADD(tcp->inodes, tcp->n_inodes, tcp->cap_inodes) = inode;
 		else if (job)
 			add_open(job, target);
@@ -441,17 +435,6 @@ static void add_open(struct rd_proc_job *job, const char *target)
 		add_line(job, "open", name + 1, strlen(name + 1));
 }
 
-static void add_files(struct rd_proc_job *job)
-{
-	unsigned n = 0;
-	int r = list_files(&job->sockets, job->process, job, &n);
-
-	if (r < 0 && !n)
-		set_error(job, "fds", -r);
-	else
-		rd_buf_printf(&job->out, "fds %u\n", n);
-}
-
 /* " acl=1.6.4294967295,2.6.1000": tag, permissions and id of each entry of an access list, as linux/posix_acl_xattr.h has them. */
 static void add_access_list(struct rd_proc_job *job, const char *path)
 {
@@ -731,6 +714,7 @@ static int look_at_process(void *arg, struct rd_bytes *ret, struct rd_err *err)
 	static struct provider providers[PROVIDERS_MAX];
 	_cleanup_bytes_ struct rd_bytes maps = { 0 };
 	struct rd_proc_job *job = arg;
+	unsigned files = 0;
 	char path[64];
 	size_t n = 0;
 	int r;
@@ -740,7 +724,11 @@ static int look_at_process(void *arg, struct rd_bytes *ret, struct rd_err *err)
 	if (access(path, F_OK) < 0)
 		return rd_err_set(err, errno, path, "no such process");
 	if (!job->self) {
-		add_files(job);
+		r = list_files(&job->sockets, job->process, job, &files);
+		if (r < 0 && !files)
+			set_error(job, "fds", -r);
+		else
+			rd_buf_printf(&job->out, "fds %u\n", files);
 		if (take_part(job, "maps", &maps))
 			rd_proc_job_maps(job, (const char *)maps.data);
 	}

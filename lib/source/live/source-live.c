@@ -89,11 +89,6 @@ struct live {
 	void *arg;
 };
 
-static struct live *live_of(struct rd_source *src)
-{
-	return (struct live *)src;
-}
-
 /* Returns a descriptor or -errno. */
 static int live_open(struct live *live, const char *path, int flags)
 {
@@ -131,8 +126,7 @@ int rd_read_fd(int fd, size_t most, struct rd_bytes *ret)
 			return -EFBIG;
 	}
 	bytes.data[bytes.size] = '\0';
-	ret->size = bytes.size;
-	ret->data = RD_TAKE(bytes.data);
+	*ret = RD_TAKE(bytes);
 	return 0;
 }
 
@@ -174,8 +168,7 @@ static int read_kmsg(int fd, struct rd_bytes *ret)
 		bytes.size += n;
 	}
 	bytes.data[bytes.size] = '\0';
-	ret->size = bytes.size;
-	ret->data = RD_TAKE(bytes.data);
+	*ret = RD_TAKE(bytes);
 	return 0;
 }
 
@@ -479,7 +472,7 @@ static ssize_t read_from_start(int fd, char *ret, size_t size)
 /* A device that was re-registered has new files: the old ones return ENODEV. */
 static int live_read_again(struct rd_source *src, const char *path, uint32_t *slot, char *ret, size_t size)
 {
-	struct live *live = live_of(src);
+	struct live *live = (struct live *)src;
 	int fd = *slot && *slot <= live->kept.n ? live->kept.fds[*slot - 1] : -1, r;
 
 	if (fd >= 0) {
@@ -559,7 +552,7 @@ static int live_stat(struct live *live, const struct rd_query *query, uint64_t *
 
 static int live_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
-	struct live *live = live_of(src);
+	struct live *live = (struct live *)src;
 
 	switch ((enum rd_op)query->op) {
 	case RD_OP_READ:
@@ -586,8 +579,9 @@ static int live_get(struct rd_source *src, const struct rd_query *query, struct 
 /* A directory has no ports. */
 static int no_mads(struct rd_source *src, struct rd_err *err)
 {
-	return live_of(src)->confined ? rd_err_set(err, EOPNOTSUPP, "MAD", "not available: the source is a directory") :
-					0;
+	return ((struct live *)src)->confined ?
+		       rd_err_set(err, EOPNOTSUPP, "MAD", "not available: the source is a directory") :
+		       0;
 }
 
 static int live_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
@@ -614,7 +608,7 @@ static int live_event(void *ctx, void *data, size_t size)
 
 static int live_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, struct rd_err *err)
 {
-	struct live *live = live_of(src);
+	struct live *live = (struct live *)src;
 	int r;
 
 	if (!live->ring)
@@ -635,7 +629,7 @@ static uint64_t live_now(struct rd_source *src, int clock)
 
 static void live_close(struct rd_source *src)
 {
-	struct live *live = live_of(src);
+	struct live *live = (struct live *)src;
 
 	rd_nlsockets_deinit(&live->sockets);
 	for (size_t i = 0; i < live->kept.n; i++)
@@ -684,7 +678,7 @@ int rd_source_live_open(const char *root, struct rd_source **ret, struct rd_err 
 
 int rd_source_live_set_ring(struct rd_source *src, int ringbuf_map_fd, struct rd_err *err)
 {
-	struct live *live = live_of(src);
+	struct live *live = (struct live *)src;
 	struct ring_buffer *ring;
 
 	if (src->ops != &live_ops)
@@ -701,6 +695,6 @@ int rd_source_live_set_queries(struct rd_source *src, int map_fd)
 {
 	if (src->ops != &live_ops)
 		return -EINVAL;
-	live_of(src)->queries = map_fd;
+	((struct live *)src)->queries = map_fd;
 	return 0;
 }

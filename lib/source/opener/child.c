@@ -95,12 +95,13 @@ void rd_child_close_others(void)
 	close_range_of((unsigned)own_end + 1, UINT_MAX);
 }
 
-/* Takes ownership of both ends; the child gets the second. */
-static int start(const char *what, const int ends[2], pid_t *child, int *fd, struct rd_err *err)
+int rd_child_start(const char *what, bool talks, pid_t *child, int *fd, struct rd_err *err)
 {
 	pid_t parent = getpid();
-	int null;
+	int ends[2], null;
 
+	if (talks ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 : pipe2(ends, O_CLOEXEC) < 0)
+		return rd_err_set(err, errno, what, "cannot make a %s", talks ? "socket" : "pipe");
 	*child = fork();
 	if (*child < 0) {
 		int r = rd_err_set(err, errno, what, "cannot start a process");
@@ -126,24 +127,6 @@ static int start(const char *what, const int ends[2], pid_t *child, int *fd, str
 	own_end = *fd;
 	behind.n = 0;
 	return 0;
-}
-
-int rd_child_start(const char *what, pid_t *child, int *fd, struct rd_err *err)
-{
-	int ends[2];
-
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return rd_err_set(err, errno, what, "cannot make a pipe");
-	return start(what, ends, child, fd, err);
-}
-
-int rd_child_start_talk(const char *what, pid_t *child, int *fd, struct rd_err *err)
-{
-	int ends[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		return rd_err_set(err, errno, what, "cannot make a socket");
-	return start(what, ends, child, fd, err);
 }
 
 static void read_of(pid_t child, const char *name, char *text, size_t size)
@@ -306,7 +289,7 @@ int rd_child_run(const char *what, rd_child_fn *work, void *arg, unsigned limit_
 	/* The parent of this process can abandon it. */
 	if (is_child)
 		limit_ms = FOREVER_MS;
-	r = rd_child_start(what, &child, &fd, err);
+	r = rd_child_start(what, false, &child, &fd, err);
 	if (r < 0)
 		return r;
 	if (r == 0) {

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -300,11 +301,8 @@ static const struct name *find_name(enum rd_opener_use use, const char *path)
 /* "rdmadiag-….tar.zst", the default file name of capture. */
 static bool is_bundle_here(const char *path)
 {
-	static const char beginning[] = "rdmadiag-", end[] = ".tar.zst";
-	size_t length = strlen(path);
-
-	return find_name(RD_OPENER_BUNDLE, ".") && !strchr(path, '/') && length > strlen(beginning) + strlen(end) &&
-	       strncmp(path, beginning, strlen(beginning)) == 0 && strcmp(path + length - strlen(end), end) == 0;
+	return find_name(RD_OPENER_BUNDLE, ".") && !strchr(path, '/') &&
+	       fnmatch("rdmadiag-?*.tar.zst", path, FNM_NOESCAPE) == 0;
 }
 
 static int serve_file(const struct message *request, const char *path, const struct rd_buf *contents, struct rd_err *err)
@@ -465,8 +463,7 @@ static int exchange(struct message message, const char *path, const void *data, 
 	if (message.result < 0 && err && reply.size == sizeof(*err))
 		memcpy(err, reply.data, sizeof(*err));
 	if (ret && message.result >= 0) {
-		ret->size = reply.size;
-		ret->data = RD_TAKE(reply.data);
+		*ret = RD_TAKE(reply);
 	}
 	return message.result;
 }

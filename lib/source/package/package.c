@@ -152,29 +152,17 @@ static int read_rpm(struct reading *rd, int fd, struct archive *archive)
 	return read_members(rd, archive);
 }
 
-static bool is_archive(int fd)
-{
-	char head[8] = { 0 };
-
-	return pread(fd, head, sizeof(head), 0) == sizeof(head) &&
-	       (!memcmp(head, DEB_MAGIC, 8) || !memcmp(head, RPM_MAGIC, 4));
-}
-
-static int read_archive(struct reading *rd, int fd)
+static int read_archive(struct reading *rd, int fd, bool deb)
 {
 	_cleanup_(rd_archive_freep) struct archive *archive = NULL;
-	char magic = 0;
-	int r;
+	int r = rd_libarchive_load(rd->path, rd->err);
 
-	if (pread(fd, &magic, 1, 0) < 0)
-		return rd_err_set(rd->err, errno, rd->path, "cannot read");
-	r = rd_libarchive_load(rd->path, rd->err);
 	if (r < 0)
 		return r;
 	archive = rd_libarchive.archive_read_new();
 	if (!archive)
 		return rd_err_set(rd->err, ENOMEM, rd->path, "no memory to read the package");
-	return magic == DEB_MAGIC[0] ? read_deb(rd, fd, archive) : read_rpm(rd, fd, archive);
+	return deb ? read_deb(rd, fd, archive) : read_rpm(rd, fd, archive);
 }
 
 /* Directories of modules have eight levels at most. */
@@ -236,6 +224,7 @@ int rd_package_read(const char *path, rd_package_wants *wants, rd_package_takes 
 	struct reading rd = { .path = path, .wants = wants, .takes = takes, .arg = arg, .err = err };
 	/* O_NONBLOCK: a FIFO must not block us. */
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	char head[8];
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st))
@@ -244,8 +233,9 @@ int rd_package_read(const char *path, rd_package_wants *wants, rd_package_takes 
 		return walk_dir(&rd, path, 0);
 	if (!S_ISREG(st.st_mode))
 		return rd_err_set(err, EINVAL, path, "neither a directory nor a regular file");
-	if (is_archive(fd))
-		return read_archive(&rd, fd);
+	if (pread(fd, head, sizeof(head), 0) == sizeof(head) &&
+	    (!memcmp(head, DEB_MAGIC, 8) || !memcmp(head, RPM_MAGIC, 4)))
+		return read_archive(&rd, fd, head[0] == DEB_MAGIC[0]);
 	if (wants(arg, path))
 		return take_file(&rd, fd, path);
 	rd_err_set(err, EBADMSG, path, "neither a package, a kernel module nor a kernel image");

@@ -41,11 +41,6 @@ struct recorder {
 	void *arg;
 };
 
-static struct recorder *recorder_of(struct rd_mads *mads)
-{
-	return (struct recorder *)mads;
-}
-
 static size_t used(const uint8_t *data, size_t size)
 {
 	while (size && !data[size - 1])
@@ -60,7 +55,7 @@ static void clear_tid(uint8_t *data)
 
 static int recorder_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned timeout_ms, struct rd_err *err)
 {
-	struct recorder *recorder = recorder_of(mads);
+	struct recorder *recorder = (struct recorder *)mads;
 	struct rd_mads *inner = recorder->inner;
 	int r = inner->ops->send(inner, mad, timeout_ms, err);
 
@@ -97,7 +92,7 @@ static void keep_response(struct recorder *recorder, const struct open_ask *quer
 
 static int recorder_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, struct rd_err *err)
 {
-	struct recorder *recorder = recorder_of(mads);
+	struct recorder *recorder = (struct recorder *)mads;
 	int r = recorder->inner->ops->recv(recorder->inner, ret, timeout_ms, err);
 
 	for (size_t i = 0; r > 0 && i < recorder->n; i++)
@@ -111,12 +106,12 @@ static int recorder_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_m
 
 static uint64_t recorder_now(struct rd_mads *mads)
 {
-	return recorder_of(mads)->inner->ops->now(recorder_of(mads)->inner);
+	return ((struct recorder *)mads)->inner->ops->now(((struct recorder *)mads)->inner);
 }
 
 static void recorder_close(struct rd_mads *mads)
 {
-	struct recorder *recorder = recorder_of(mads);
+	struct recorder *recorder = (struct recorder *)mads;
 
 	recorder->kept(recorder->arg, recorder->log);
 	rd_mads_closep(&recorder->inner);
@@ -156,11 +151,6 @@ struct teller {
 	uint64_t now_ns;
 };
 
-static struct teller *teller_of(struct rd_mads *mads)
-{
-	return (struct teller *)mads;
-}
-
 static uint64_t hash_of(uint16_t lid, const uint8_t gid[16], const uint8_t *question, size_t queried)
 {
 	uint64_t hash = rd_hash(RD_HASH, &lid, sizeof(lid));
@@ -172,7 +162,7 @@ static uint64_t hash_of(uint16_t lid, const uint8_t gid[16], const uint8_t *ques
 /* A recorded response comes, or a timeout. */
 static int teller_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned timeout_ms, struct rd_err *err)
 {
-	struct teller *teller = teller_of(mads);
+	struct teller *teller = (struct teller *)mads;
 	uint8_t question[RD_MAD_SIZE];
 	const struct told *told;
 	struct coming *coming;
@@ -199,7 +189,7 @@ static int teller_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned 
 
 static int teller_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, struct rd_err *err)
 {
-	struct teller *teller = teller_of(mads);
+	struct teller *teller = (struct teller *)mads;
 	uint64_t end = teller->now_ns + (uint64_t)timeout_ms * 1000000;
 	struct coming *first = NULL;
 
@@ -219,12 +209,12 @@ static int teller_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms,
 
 static uint64_t teller_now(struct rd_mads *mads)
 {
-	return teller_of(mads)->now_ns;
+	return ((struct teller *)mads)->now_ns;
 }
 
 static void teller_close(struct rd_mads *mads)
 {
-	struct teller *teller = teller_of(mads);
+	struct teller *teller = (struct teller *)mads;
 
 	rd_bytes_deinit(&teller->file);
 	free(teller->told);

@@ -109,7 +109,7 @@ static void add_sample(const struct rd_record_sample *sample, bool first, struct
 {
 	rd_buf_printf(out, "{\"realtime_ns\": %llu, \"monotonic_ns\": %llu, ", (unsigned long long)sample->realtime_ns,
 		      (unsigned long long)sample->monotonic_ns);
-	add_hash("shape", rd_tree_shape(sample->tree, sample->root), out);
+	add_hash("shape", rd_tree_shape(sample->tree, sample->root, RD_HASH), out);
 	rd_buf_str(out, ", \"requests\": [");
 	for (size_t i = 0; i < sample->n_requests; i++) {
 		rd_buf_str(out, i ? ",\n" : "\n");
@@ -321,9 +321,8 @@ static la_ssize_t add_bytes(struct archive *archive, void *arg, const void *data
 	return (la_ssize_t)size;
 }
 
-/* `path`: for messages, and for its suffix. */
-static int pack(const struct rd_recording *recording, const char *version, const char *path, struct rd_buf *ret,
-		struct rd_err *err)
+int rd_record_pack(const struct rd_recording *recording, const char *version, const char *path, struct rd_buf *ret,
+		   struct rd_err *err)
 {
 	_cleanup_(writer_deinit) struct writer writer = { .mtime_ns = recording->samples[0].realtime_ns };
 	int r = init_writer(&writer, path, err);
@@ -338,16 +337,11 @@ static int pack(const struct rd_recording *recording, const char *version, const
 	return r < 0 ? rd_err_set(err, -r, path, "cannot write") : 0;
 }
 
-int rd_record_pack(const struct rd_recording *recording, const char *version, struct rd_buf *ret, struct rd_err *err)
-{
-	return pack(recording, version, "bundle.tar.zst", ret, err);
-}
-
 int rd_record_save(const struct rd_recording *recording, const char *version, const char *path, bool replace,
 		   uint64_t *ret_size, struct rd_err *err)
 {
 	_cleanup_buf_ struct rd_buf bundle = { 0 };
-	int r = pack(recording, version, path, &bundle, err);
+	int r = rd_record_pack(recording, version, path, &bundle, err);
 
 	if (ret_size)
 		*ret_size = bundle.len;

@@ -82,11 +82,6 @@ static bool is_recorded(const struct rd_node *node, enum rd_op query)
 	return (node->more && node->more->queried[query]) || (query == RD_OP_READ && node->type == RD_NODE_FILE);
 }
 
-static bool same_bytes(const struct rd_node *a, const struct rd_node *b)
-{
-	return a->type == b->type && a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
-}
-
 static bool same_answer(const struct rd_node *a, const struct rd_node *b, enum rd_op query)
 {
 	if (!is_recorded(a, query) || code_of(a, query) != code_of(b, query))
@@ -97,9 +92,10 @@ static bool same_answer(const struct rd_node *a, const struct rd_node *b, enum r
 		return names_equal(&a->more->names, &b->more->names);
 	if (query == RD_OP_LINK && (a->more->target || b->more->target))
 		return a->more->target && b->more->target && strcmp(a->more->target, b->more->target) == 0;
-	return query == RD_OP_READ || query == RD_OP_LINK ?
-		       same_bytes(a, b) :
-		       *rd_node_value(a->more, query) == *rd_node_value(b->more, query);
+	if (query == RD_OP_READ || query == RD_OP_LINK)
+		return a->type == b->type && a->size == b->size &&
+		       (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
+	return *rd_node_value(a->more, query) == *rd_node_value(b->more, query);
 }
 
 /* The node of the same path in another tree; 0: not found. */
@@ -200,11 +196,6 @@ struct record {
 	struct rd_buf mad_log; /* responses of the open recorded port … */
 	uint32_t mad_node;     /* … and their node; 0: none yet */
 };
-
-static struct record *record_of(struct rd_source *src)
-{
-	return (struct record *)src;
-}
 
 static struct rd_node *node_of(struct record *record, uint32_t node)
 {
@@ -333,21 +324,11 @@ static int get_path(struct record *record, const struct rd_query *query, struct 
 	return r == -EFBIG ? rd_err_set(err, EFBIG, path, "cannot record") : r;
 }
 
-/* The request, padded, followed by the reply. */
-static int keep_messages(struct record *record, uint32_t at, const struct rd_query *query, const struct rd_bytes *reply)
-{
-	static const uint8_t zeros[NLMSG_ALIGNTO];
-	_cleanup_buf_ struct rd_buf file = { 0 };
-
-	rd_buf_add(&file, query->data, query->size);
-	rd_buf_add(&file, zeros, NLMSG_ALIGN(query->size) - query->size);
-	rd_buf_add(&file, reply->data, reply->size);
-	return rd_tree_set(record->now.tree, at, RD_NODE_FILE, file.data, file.len);
-}
-
 static int get_messages(struct record *record, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
+	static const uint8_t zeros[NLMSG_ALIGNTO];
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	_cleanup_buf_ struct rd_buf file = { 0 };
 	size_t request = NLMSG_ALIGN(query->size);
 	struct rd_reply reply = { 0 };
 	const struct rd_node *node;
@@ -369,22 +350,25 @@ static int get_messages(struct record *record, const struct rd_query *query, str
 	r = record->inner->ops->get(record->inner, query, &reply, err);
 	bytes = reply.bytes;
 	rd_scrub_messages(query->protocol, &bytes);
-	kept = keep_messages(record, at, query, &bytes);
+	/* The request, padded, followed by the reply. */
+	rd_buf_add(&file, query->data, query->size);
+	rd_buf_add(&file, zeros, request - query->size);
+	rd_buf_add(&file, bytes.data, bytes.size);
+	kept = rd_tree_set(record->now.tree, at, RD_NODE_FILE, file.data, file.len);
 	if (kept < 0)
 		return rd_err_set(err, -kept, path, "cannot record");
 	if (r < 0)
 		keep_code(record, at, RD_OP_READ, -r);
 	if (r == 0) {
-		ret->bytes = bytes;
-		bytes = (struct rd_bytes){ 0 };
+		ret->bytes = RD_TAKE(bytes);
 	}
 	return r;
 }
 
 static int record_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
-	return query->op == RD_OP_NETLINK ? get_messages(record_of(src), query, ret, err) :
-					    get_path(record_of(src), query, ret, err);
+	return query->op == RD_OP_NETLINK ? get_messages((struct record *)src, query, ret, err) :
+					    get_path((struct record *)src, query, ret, err);
 }
 
 /* Records the contents of a file that exists only in recordings, or its error. */
@@ -404,7 +388,7 @@ static int keep_file(struct record *record, const char *path, int r, const struc
 
 static int record_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
 {
-	struct record *record = record_of(src);
+	struct record *record = (struct record *)src;
 	uint32_t at;
 	int r;
 
@@ -433,7 +417,7 @@ static void keep_answers(void *arg, struct rd_buf *log)
 static int record_mad_open(struct rd_source *src, const char *ibdev, unsigned port, struct rd_mads **ret,
 			   struct rd_err *err)
 {
-	struct record *record = record_of(src);
+	struct record *record = (struct record *)src;
 	struct rd_mads *inner = NULL;
 	char path[RD_MAD_PATH_MAX];
 	uint32_t at;
@@ -458,14 +442,14 @@ static int record_mad_open(struct rd_source *src, const char *ibdev, unsigned po
 
 static uint64_t record_now(struct rd_source *src, int clock)
 {
-	const struct rd_record_sample *now = &record_of(src)->now;
+	const struct rd_record_sample *now = &((struct record *)src)->now;
 
 	return clock == CLOCK_REALTIME ? now->realtime_ns : now->monotonic_ns;
 }
 
 static void record_close(struct rd_source *src)
 {
-	struct record *record = record_of(src);
+	struct record *record = (struct record *)src;
 
 	rd_record_sample_deinit(&record->now);
 	rd_record_sample_deinit(&record->before);
@@ -520,18 +504,17 @@ static int end_sample(struct record *record)
 		return r;
 	*RD_ADD(done->samples, done->n_samples, done->cap_samples) = changes;
 	rd_record_sample_deinit(&record->before);
-	record->before = record->now;
-	record->now = (struct rd_record_sample){ 0 };
+	record->before = RD_TAKE(record->now);
 	return 0;
 }
 
 int rd_source_record_next(struct rd_source *src, struct rd_err *err)
 {
-	int r = end_sample(record_of(src));
+	int r = end_sample((struct record *)src);
 
 	if (r < 0)
 		return rd_err_set(err, -r, "recording", "cannot add another sample");
-	begin_sample(record_of(src));
+	begin_sample((struct record *)src);
 	return 0;
 }
 
@@ -539,17 +522,16 @@ int rd_source_record_file(struct rd_source *src, const char *path, const void *d
 {
 	const struct rd_bytes bytes = { (uint8_t *)data, size };
 
-	return keep_file(record_of(src), path, 0, &bytes, err);
+	return keep_file((struct record *)src, path, 0, &bytes, err);
 }
 
 int rd_source_record_take(struct rd_source *src, struct rd_recording *ret, struct rd_err *err)
 {
-	struct record *record = record_of(src);
+	struct record *record = (struct record *)src;
 	int r = end_sample(record);
 
 	if (r < 0)
 		return rd_err_set(err, -r, "recording", "cannot complete");
-	*ret = record->done;
-	record->done = (struct rd_recording){ 0 };
+	*ret = RD_TAKE(record->done);
 	return 0;
 }

@@ -47,8 +47,9 @@ int rd_source_record_take(struct rd_source *src, struct rd_recording *ret, struc
 int rd_record_save(const struct rd_recording *recording, const char *version, const char *path, bool replace,
 		   uint64_t *ret_size, struct rd_err *err);
 
-/* The same bundle in memory, compressed by zstd. `ret` is released by the caller, also on failure. -errno. */
-int rd_record_pack(const struct rd_recording *recording, const char *version, struct rd_buf *ret, struct rd_err *err);
+/* The same bundle in memory; `path`: for messages, and for its suffix. `ret` is released by the caller, also on failure. -errno. */
+int rd_record_pack(const struct rd_recording *recording, const char *version, const char *path, struct rd_buf *ret,
+		   struct rd_err *err);
 
 /* Whether rd_record_save would accept `path`, to be called before the work. 0, -EINVAL or -EEXIST. */
 int rd_record_can_save(const char *path, bool replace, struct rd_err *err);

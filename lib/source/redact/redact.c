@@ -212,14 +212,6 @@ void rd_redact_guid(struct rd_redact *redact, uint8_t *guid)
 	memcpy(guid, out, 8);
 }
 
-static void redact_prefix(struct rd_redact *redact, uint8_t *prefix)
-{
-	static const uint8_t beginning[] = { 0xfd, 0x72, 0x64 };
-
-	if (!all_are(prefix, 8, 0) && prefix[0] != 0xff && (prefix[0] != 0xfe || (prefix[1] & 0xc0) != 0x80))
-		replace(redact, RD_SECRET_PREFIX, prefix, 8, beginning, 5);
-}
-
 void rd_redact_uuid(struct rd_redact *redact, uint8_t *uuid)
 {
 	/* 00000000-7264-4000-8000-…, the rest is generated */
@@ -253,17 +245,11 @@ static uint8_t shuffled(const struct rd_redact *redact, const uint8_t *in, size_
 /* 240 and up are reserved addresses. Each well-known private range has one. */
 static uint8_t first_octet(const struct rd_redact *redact, uint8_t in)
 {
-	switch (in) {
-	case 10:
-		return 240;
-	case 172:
-		return 241;
-	case 192:
-		return 242;
-	case 100:
-		return 243;
-	}
-	return (uint8_t)(RD_REDACT_PUBLIC + rd_siphash(&redact->key, &in, 1) % 11);
+	static const uint8_t private[] = { 10, 172, 192, 100 };
+	const uint8_t *found = memchr(private, in, sizeof(private));
+
+	return (uint8_t)(found ? 240 + (uint64_t)(found - private) :
+				 RD_REDACT_PUBLIC + rd_siphash(&redact->key, &in, 1) % 11);
 }
 
 /* The next byte of a pseudonym: hosts of one network stay in one network. */
@@ -307,7 +293,7 @@ void rd_redact_ip4(struct rd_redact *redact, uint8_t *ip)
 void rd_redact_ip6(struct rd_redact *redact, uint8_t *ip)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-	static const uint8_t solicited[13] = { 0xff, 0x02, [11] = 1, [12] = 0xff };
+	static const uint8_t solicited[13] = { 0xff, 0x02, [11] = 1, [12] = 0xff }, beginning[] = { 0xfd, 0x72, 0x64 };
 	uint8_t in[16], known[16];
 
 	memcpy(in, ip, 16);
@@ -317,7 +303,8 @@ void rd_redact_ip6(struct rd_redact *redact, uint8_t *ip)
 		/* The solicited-node group is derived from the last three bytes of an address. */
 		memset(ip + 13, 0, 3);
 	} else if (ip[0] != 0xff && !(all_are(ip, 15, 0) && ip[15] <= 1)) {
-		redact_prefix(redact, ip);
+		if (!all_are(ip, 8, 0) && (ip[0] != 0xfe || (ip[1] & 0xc0) != 0x80))
+			replace(redact, RD_SECRET_PREFIX, ip, 8, beginning, 5);
 		rd_redact_guid(redact, ip + 8);
 	}
 	if (memcmp(in, ip, 16) != 0 && !rd_redact_known(redact, RD_SECRET_IP6, in, 16, known))

@@ -50,26 +50,20 @@ bool rd_scrub_keeps_of_job(const char *entry, size_t size)
 	return has_prefix(entry, size, prefixes, RD_ARRAY_SIZE(prefixes)) || is_kept(entry, size);
 }
 
-/* Of /proc/PID/stat what follows the time at which the process started, the 20th field behind its name: addresses in it. */
-static void scrub_stat(struct rd_bytes *bytes)
-{
-	const char *rest = rd_stat_field((char *)bytes->data, 23);
-
-	if (rest) {
-		bytes->size = (size_t)(rest - 1 - (char *)bytes->data);
-		bytes->data[bytes->size] = '\0';
-	}
-}
-
 void rd_scrub_file(const char *path, struct rd_bytes *bytes)
 {
 	const char *name = strrchr(path, '/');
 	bool proc = name && strncmp(path, "/proc/", 6) == 0;
 	int end; /* the separator of variables */
 	size_t kept = 0;
+	/* Of /proc/PID/stat what follows the time at which the process started, the 20th field behind its name: addresses in it. */
+	const char *rest =
+		proc && path + 5 != name && strcmp(name, "/stat") == 0 ? rd_stat_field((char *)bytes->data, 23) : NULL;
 
-	if (proc && path + 5 != name && strcmp(name, "/stat") == 0)
-		scrub_stat(bytes);
+	if (rest) {
+		bytes->size = (size_t)(rest - 1 - (char *)bytes->data);
+		bytes->data[bytes->size] = '\0';
+	}
 	if (proc && strcmp(name, "/environ") == 0)
 		end = '\0';
 	else if (strcmp(path, "/etc/environment") == 0 || strcmp(path, "/etc/nccl.conf") == 0)

@@ -80,14 +80,9 @@ int rd_names_pack(const struct rd_names *names, struct rd_bytes *ret)
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 void rd_names_sort(struct rd_names *names)
 {
-	rd_sort(names->v, names->n, sizeof(*names->v), compare_names);
+	rd_sort(names->v, names->n, sizeof(*names->v), rd_compare_texts);
 }
 
 static int get_path(struct rd_source *src, enum rd_op op, const char *path, struct rd_reply *ret, struct rd_err *err)

@@ -113,23 +113,12 @@ static void unload(void *skel)
 	trace_bpf__destroy(skel);
 }
 
-static uint32_t class_of(enum rd_ret ret)
-{
-	switch (ret) {
-	case RD_RET_INT:
-		return RD_CLASS_INT;
-	case RD_RET_LONG:
-	case RD_RET_PTR:
-		return RD_CLASS_WIDE;
-	case RD_RET_UNKNOWN:
-		return RD_CLASS_UNKNOWN;
-	default:
-		return RD_CLASS_NONE;
-	}
-}
-
 static int describe_functions(const struct rd_attach *attach, int fd)
 {
+	static const uint8_t classes[] = {
+		[RD_RET_UNKNOWN] = RD_CLASS_UNKNOWN, [RD_RET_INT] = RD_CLASS_INT,    [RD_RET_LONG] = RD_CLASS_WIDE,
+		[RD_RET_PTR] = RD_CLASS_WIDE,	     [RD_RET_OTHER] = RD_CLASS_NONE,
+	};
 	static const uint8_t roots[] = {
 		[RD_ENTRY_NONE] = RD_ROOT_NONE,	       [RD_ENTRY_UVERBS_IOCTL] = RD_ROOT_IOCTL,
 		[RD_ENTRY_UVERBS_MMAP] = RD_ROOT_MMAP, [RD_ENTRY_UVERBS_OPEN] = RD_ROOT_OPEN,
@@ -142,7 +131,7 @@ static int describe_functions(const struct rd_attach *attach, int fd)
 
 		if (!fn->selected && !fn->notes)
 			continue;
-		info = RD_FN_INFO(class_of(fn->ret), roots[fn->entry], fn->qp_arg < 0 ? RD_FN_NO_ARG : fn->qp_arg,
+		info = RD_FN_INFO(classes[fn->ret], roots[fn->entry], fn->qp_arg < 0 ? RD_FN_NO_ARG : fn->qp_arg,
 				  fn->dev_arg < 0 ? RD_FN_NO_ARG : fn->dev_arg,
 				  attach->opts->fn_match && attach->opts->fn_match[i]) |
 		       (fn->notes & RD_NOTE_QP ? RD_FN_NOTE_QP : 0) | (fn->notes & RD_NOTE_CM ? RD_FN_NOTE_CM : 0);

@@ -25,11 +25,6 @@ int rd_btf_read_base(struct rd_source *src, struct btf **ret, struct rd_err *err
 	return 0;
 }
 
-static int compare_funcs(const void *a, const void *b)
-{
-	return strcmp(((const struct rd_btf_func *)a)->name, ((const struct rd_btf_func *)b)->name);
-}
-
 static void index_funcs(struct rd_btf *btf)
 {
 	uint32_t n = btf__type_cnt(btf->btf);
@@ -42,7 +37,7 @@ static void index_funcs(struct rd_btf *btf)
 			continue;
 		*RD_ADD(btf->funcs, btf->n_funcs, btf->cap_funcs) = (struct rd_btf_func){ name, id };
 	}
-	rd_sort(btf->funcs, btf->n_funcs, sizeof(*btf->funcs), compare_funcs);
+	rd_sort(btf->funcs, btf->n_funcs, sizeof(*btf->funcs), rd_compare_texts);
 }
 
 void rd_btf_index_base(struct btf *base, struct rd_btf *ret)
@@ -105,7 +100,7 @@ uint32_t rd_btf_find_func(const struct rd_btf *btf, const char *name)
 
 	if (!btf->n_funcs)
 		return 0;
-	f = bsearch(&key, btf->funcs, btf->n_funcs, sizeof(key), compare_funcs);
+	f = bsearch(&key, btf->funcs, btf->n_funcs, sizeof(key), rd_compare_texts);
 	return f ? f->id : 0;
 }
 

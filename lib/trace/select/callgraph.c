@@ -16,11 +16,6 @@ struct exports {
 	size_t n, cap;
 };
 
-static int compare_exports(const void *a, const void *b)
-{
-	return strcmp(((const struct export *)a)->name, ((const struct export *)b)->name);
-}
-
 static int compare_edges(const void *a, const void *b)
 {
 	const struct rd_sel_edge *x = a, *y = b;
@@ -55,7 +50,7 @@ void rd_sel_build_graph(struct rd_sel *sel)
 			*RD_ADD(exports.v, exports.n, exports.cap) =
 				(struct export){ sel->set->fns[mod->first_fn + i].name, mod->first_fn + i };
 	}
-	rd_sort(exports.v, exports.n, sizeof(*exports.v), compare_exports);
+	rd_sort(exports.v, exports.n, sizeof(*exports.v), rd_compare_texts);
 	for (uint32_t m = 0; m < sel->set->n_modules; m++) {
 		const struct rd_sel_mod *mod = &sel->mods[m];
 
@@ -65,7 +60,7 @@ void rd_sel_build_graph(struct rd_sel *sel)
 			const struct export key = { .name = ref->extern_name }, *found = NULL;
 
 			if (key.name && exports.n)
-				found = bsearch(&key, exports.v, exports.n, sizeof(key), compare_exports);
+				found = bsearch(&key, exports.v, exports.n, sizeof(key), rd_compare_texts);
 			to = found ? found->fn : key.name ? RD_ELF_NONE : mod->fn_of[ref->to];
 			if (to == RD_ELF_NONE)
 				continue;

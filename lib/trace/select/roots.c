@@ -415,15 +415,9 @@ static enum rd_rule rule_of(const struct rd_sel *sel, const struct work *w, size
 	/* Without a module file there is no call graph: selected by name and type. */
 	if (!fn->n_roots && !(module->rdma && !module->file_matches && rd_rules_changes(fn->name)))
 		return RD_RULE_NOT_REACHED;
-	switch (fn->ret) {
-	case RD_RET_UNKNOWN:
-	case RD_RET_INT:
-	case RD_RET_LONG:
-	case RD_RET_PTR:
-		return RD_RULE_SELECTED;
-	default:
-		return RD_RULE_RETURN;
-	}
+	return fn->ret == RD_RET_UNKNOWN || fn->ret == RD_RET_INT || fn->ret == RD_RET_LONG || fn->ret == RD_RET_PTR ?
+		       RD_RULE_SELECTED :
+		       RD_RULE_RETURN;
 }
 
 /* Marks in w->seen the functions of one rule, and all functions reachable from them. */

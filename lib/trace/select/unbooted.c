@@ -413,8 +413,7 @@ static int takes(void *arg, const char *path, struct rd_bytes *bytes, struct rd_
 
 	if (!name) {
 		rd_bytes_deinit(&u->image);
-		u->image = *bytes;
-		*bytes = (struct rd_bytes){ 0 };
+		u->image = RD_TAKE(*bytes);
 		free(u->image_path);
 		u->image_path = rd_dup(path);
 		return 0;

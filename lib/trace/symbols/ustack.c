@@ -137,17 +137,6 @@ static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_A
 	return fd;
 }
 
-static int receive_file(void)
-{
-	int fds[RD_FDS_MAX];
-	char byte;
-	size_t n;
-
-	if (rd_recv_fds(parent, &byte, 1, fds, &n) != 1)
-		_exit(0);
-	return n == 1 ? fds[0] : -1;
-}
-
 /* Separate debug information, by build-id. A second request is for a file shared by several debug files (dwz), which has
  * a different build-id. */
 static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_Addr base, const char *path,
@@ -155,7 +144,9 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, D
 {
 	struct file *file = *userdata;
 	const unsigned char *id = NULL;
-	char text[2 * RD_BUILD_ID_MAX + 1] = "";
+	char text[2 * RD_BUILD_ID_MAX + 1] = "", byte;
+	int fds[RD_FDS_MAX];
+	size_t n_fds;
 	GElf_Addr at;
 	int n = file->requested ? 0 : rd_libdw.dwfl_module_build_id(mod, &id, &at);
 
@@ -168,7 +159,9 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, D
 		text[2 * i + 1] = "0123456789abcdef"[id[i] & 15];
 	}
 	send_kind(RD_NAMER_DEBUG, text, 2 * (size_t)n);
-	return receive_file();
+	if (rd_recv_fds(parent, &byte, 1, fds, &n_fds) != 1)
+		_exit(0);
+	return n_fds == 1 ? fds[0] : -1;
 }
 
 /* Finds only files of this host; the functions of libdw would also query debuginfod servers. */
@@ -686,7 +679,7 @@ static int unwind_in_child(struct process *p, struct rd_event *ev, uint32_t *end
 
 	snprintf(what, sizeof(what), "user stacks of PID %u", p->pid);
 	for (;; p->changes++) {
-		r = p->namer.pid ? 1 : rd_child_start_talk(what, &child, &sock, err);
+		r = p->namer.pid ? 1 : rd_child_start(what, true, &child, &sock, err);
 		if (r == 0)
 			serve_parent(sock, (pid_t)p->pid, &p->maps);
 		if (r > 0 && !p->namer.pid) {
