@@ -321,14 +321,11 @@ static __always_inline void count_duration(const struct rd_qp_rec *rec)
 static __noinline int modify_entered(__u64 qp, __u64 attr, __u32 mask)
 {
 	struct thread *t;
-	struct rd_totals *sum;
 	__u32 depth;
 
 	t = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!t || t->depth >= DEPTH) {
-		sum = get_totals();
-		if (sum)
-			sum->no_state++;
+		COUNT_ONE(no_state);
 		/* Deeper than any driver nests: an exit was missed, and the stored calls are over. */
 		if (t)
 			t->depth = 0;
@@ -336,9 +333,7 @@ static __noinline int modify_entered(__u64 qp, __u64 attr, __u32 mask)
 	}
 	/* A queue pair is never modified from within its own modify_qp. */
 	if (t->depth && t->calls[0].qp == qp) {
-		sum = get_totals();
-		if (sum)
-			sum->no_exit++;
+		COUNT_ONE(no_exit);
 		t->depth = 0;
 	}
 	depth = t->depth;
@@ -365,7 +360,6 @@ static __always_inline void deliver(const struct rd_qp_rec *rec)
 static __noinline int modify_left(int ret)
 {
 	struct rd_qp_rec *rec;
-	struct rd_totals *sum;
 	struct thread *t;
 	struct call *call;
 
@@ -373,9 +367,7 @@ static __noinline int modify_left(int ret)
 	if (!t)
 		return 0; /* entered before the recorder was attached */
 	if (!t->depth) {
-		sum = get_totals();
-		if (sum)
-			sum->no_entry++;
+		COUNT_ONE(no_entry);
 		return 0;
 	}
 	t->depth--;

@@ -180,7 +180,8 @@ static __always_inline void read_object(struct rd_rec_handle *h, __u64 object)
 		h->flags |= RD_HANDLE_USERS;
 	if (type != RD_OBJECT_QP)
 		return;
-	if (cfg.off.qp_type >= 0 && !bpf_probe_read_kernel(&h->detail, sizeof(h->detail), (void *)object + cfg.off.qp_type))
+	if (cfg.off.qp_type >= 0 &&
+	    !bpf_probe_read_kernel(&h->detail, sizeof(h->detail), (void *)object + cfg.off.qp_type))
 		h->flags |= RD_HANDLE_DETAIL;
 	if (cfg.off.qp_port < 0)
 		return;

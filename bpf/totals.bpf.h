@@ -40,4 +40,11 @@ static __always_inline struct rd_totals *get_totals(void)
 	return bpf_map_lookup_elem(&totals, &zero);
 }
 
+#define COUNT_ONE(member)                              \
+	do {                                           \
+		struct rd_totals *sum_ = get_totals(); \
+		if (sum_)                              \
+			sum_->member++;                \
+	} while (0)
+
 #endif

@@ -256,21 +256,15 @@ static __always_inline void begin(struct thread *t, __u32 fn, __u64 arg0, __u64 
  */
 static __noinline int enter_used(struct thread *t, __u32 fn, __u64 arg0, __u64 arg1)
 {
-	struct rd_totals *sum = NULL;
-
 	if (!t) {
-		sum = get_totals();
-		if (sum)
-			sum->no_state++;
+		COUNT_ONE(no_state);
 		return 0;
 	}
 	if (t->state & THREAD_IN_CALL) {
 		/* A write handler called from an ioctl is an ordinary function of the chain of the ioctl. */
 		if (RD_FN_ENTRY(fn_info(fn)) == RD_ROOT_HANDLER && RD_FN_ENTRY(fn_info(t->rec.root)) != RD_ROOT_HANDLER)
 			return 0;
-		sum = get_totals();
-		if (sum)
-			sum->no_exit++;
+		COUNT_ONE(no_exit);
 	}
 	t->matched = false;
 	t->branch = 0;
@@ -314,12 +308,9 @@ static __always_inline int root_failed(void *ctx, struct thread *t, __u32 fn, __
 {
 	__u32 info = fn_info(fn);
 	bool failed = maybe_errno(ret) && is_errno(ret, info);
-	struct rd_totals *sum;
 
 	if (!(t->state & THREAD_IN_CALL)) {
-		sum = get_totals();
-		if (sum)
-			sum->no_entry++;
+		COUNT_ONE(no_entry);
 		return 0;
 	}
 	if (failed) {

@@ -92,12 +92,6 @@ static bool is_for_screen(const struct rd_sysfs *fs, struct rd_pci *pci, const s
 	return pci->n_bars > 0 && (!computes || cards->others);
 }
 
-static bool is_accelerator(const struct rd_sysfs *fs, struct rd_pci *pci, const struct cards *cards)
-{
-	return pci->vendor.known == RD_OK && !is_console(pci) &&
-	       (pci->class.v >> 8 != 0x0300 || (rd_gpu_maker(pci->vendor.v) && !is_for_screen(fs, pci, cards)));
-}
-
 /* "Key: \t value" lines. */
 static char *info_value(const char *text, const char *key)
 {
@@ -166,16 +160,18 @@ void rd_collect_gpu(const struct rd_sysfs *fs, struct rd_host *host)
 		cards.others |= rd_gpu_maker(pci->vendor.v) && pci->class.v >> 8 != 0x0300;
 	}
 	for (size_t i = 0; i < host->n_pcis; i++) {
+		struct rd_pci *pci = &host->pcis[i];
 		struct rd_gpu *gpu;
 
-		if (!is_display_class(&host->pcis[i]) || !is_accelerator(fs, &host->pcis[i], &cards))
+		if (!is_display_class(pci) || pci->vendor.known != RD_OK || is_console(pci) ||
+		    (pci->class.v >> 8 == 0x0300 && (!rd_gpu_maker(pci->vendor.v) || is_for_screen(fs, pci, &cards))))
 			continue;
 		gpu = rd_host_add_gpu(host);
 		gpu->pci = (int)i;
 		gpu->dev = -1;
-		gpu->vendor = rd_gpu_maker(host->pcis[i].vendor.v);
-		if (host->pcis[i].vendor.v == 0x10de)
-			read_nvidia(fs, &host->pcis[i], gpu);
+		gpu->vendor = rd_gpu_maker(pci->vendor.v);
+		if (pci->vendor.v == 0x10de)
+			read_nvidia(fs, pci, gpu);
 	}
 	rd_collect_sort_gpus(host);
 }

@@ -85,18 +85,6 @@ static void read_ipc_lock(const struct rd_sysfs *fs, int pid, struct rd_launcher
 		RD_SET(launcher->ipc_lock, ids[0] == 0 && ids[1] == 0 && ids[2] == UINT32_MAX);
 }
 
-static void count_maps(const struct rd_sysfs *fs, int pid, struct rd_launcher *launcher)
-{
-	enum rd_known known;
-	_cleanup_free_ char *text = rd_sysfs_text(fs, &known, "/proc/%d/maps", pid);
-
-	launcher->maps.known = known;
-	for (const char *at = text; at && *at; at = strchr(at, '\n')) {
-		at += *at == '\n';
-		launcher->maps.v++;
-	}
-}
-
 static void add_launcher(const struct rd_sysfs *fs, struct rd_system *system, int pid, const char *comm)
 {
 	struct rd_launcher *launcher;
@@ -107,10 +95,17 @@ static void add_launcher(const struct rd_sysfs *fs, struct rd_system *system, in
 	read_limits(fs, pid, launcher);
 	if (pid == system->asked_pid) {
 		_cleanup_names_ struct rd_names names = { 0 };
+		_cleanup_free_ char *maps = NULL;
+		enum rd_known known;
 
 		if (rd_sysfs_list(fs, &names, "/proc/%d/fd", pid) >= 0)
 			RD_SET(launcher->files, names.n);
-		count_maps(fs, pid, launcher);
+		maps = rd_sysfs_text(fs, &known, "/proc/%d/maps", pid);
+		launcher->maps.known = known;
+		for (const char *at = maps; at && *at; at = strchr(at, '\n')) {
+			at += *at == '\n';
+			launcher->maps.v++;
+		}
 		read_ipc_lock(fs, pid, launcher);
 	}
 }

@@ -26,10 +26,8 @@ static void read_pfc(const struct nlattr *attr, struct rd_dcb *dcb)
 		return;
 	dcb->pfc.known = RD_OK;
 	dcb->pfc.enable = pfc.pfc_en;
-	for (int i = 0; i < RD_PRIOS; i++) {
-		dcb->pfc.requests[i] = pfc.requests[i];
-		dcb->pfc.indications[i] = pfc.indications[i];
-	}
+	memcpy(dcb->pfc.requests, pfc.requests, sizeof(dcb->pfc.requests));
+	memcpy(dcb->pfc.indications, pfc.indications, sizeof(dcb->pfc.indications));
 }
 
 static void read_ets(const struct nlattr *attr, struct rd_dcb *dcb)

@@ -206,7 +206,7 @@ struct take {
 	struct rd_res *res;
 	struct rd_errlist *errors;
 	struct dev {
-		uint64_t index; /* of the kernel */
+		uint64_t index; /* of the kernel; first: for rd_find_u64 */
 		int at;		/* in res->devs */
 	} * devs;		/* by index */
 	size_t damaged;
@@ -223,13 +223,6 @@ static void add_note(const struct take *take, int code, const char *message, con
 	rd_errlist_add(take->errors, &err);
 }
 
-static int compare_devs(const void *a, const void *b)
-{
-	const struct dev *x = a, *y = b;
-
-	return RD_CMP(x->index, y->index);
-}
-
 static void list_devs(struct take *take)
 {
 	const struct rd_res *res = take->res;
@@ -237,7 +230,7 @@ static void list_devs(struct take *take)
 	take->devs = rd_alloc(res->n_devs + 1, sizeof(*take->devs));
 	for (size_t d = 0; d < res->n_devs; d++)
 		take->devs[d] = (struct dev){ res->devs[d].index, (int)d };
-	qsort(take->devs, res->n_devs, sizeof(*take->devs), compare_devs);
+	qsort(take->devs, res->n_devs, sizeof(*take->devs), rd_compare_u64);
 }
 
 static int find_dev(const struct take *take, uint32_t index)

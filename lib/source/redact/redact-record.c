@@ -171,19 +171,6 @@ static bool redact_rdma(const struct messages *in, uint16_t type, uint8_t *data,
 	return false;
 }
 
-/* Serial numbers in devlink replies. Family numbers are assigned at boot, but no other recorded family has
- * attributes with these numbers at the top level. */
-static void learn_serial(const struct messages *in, uint16_t type, const uint8_t *data, size_t size)
-{
-	_cleanup_free_ char *serial = NULL;
-
-	if (!is_protocol(in, "generic") ||
-	    (type != DEVLINK_ATTR_INFO_SERIAL_NUMBER && type != DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER))
-		return;
-	serial = rd_dup_part((const char *)data, size);
-	rd_redact_add_serial(in->redact, serial);
-}
-
 /* The operand of an nftables rule is a separate attribute with a single value. With the length of an address, it is treated as
  * one. */
 static bool redact_value(const struct messages *in, uint8_t *data, size_t size)
@@ -237,8 +224,14 @@ static bool redact_attributes(const struct messages *in, uint8_t *data, size_t s
 		memcpy(&attr, data + at, sizeof(attr));
 		type = attr.nla_type & NLA_TYPE_MASK;
 		n = attr.nla_len - NLA_HDRLEN;
-		if (top)
-			learn_serial(in, type, payload, n);
+		/* Serial numbers in devlink replies. Family numbers are assigned at boot, but no other recorded family has attributes with
+		 * these numbers at the top level. */
+		if (top && is_protocol(in, "generic") &&
+		    (type == DEVLINK_ATTR_INFO_SERIAL_NUMBER || type == DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER)) {
+			_cleanup_free_ char *serial = rd_dup_part((const char *)payload, n);
+
+			rd_redact_add_serial(in->redact, serial);
+		}
 		if (top && (redact_alias(in, type, payload, n) ||
 			    (is_protocol(in, "route") && redact_route(in, type, payload, n))))
 			continue;

@@ -18,6 +18,15 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
+static size_t span(const char *text, size_t size, int (*is)(int))
+{
+	size_t n = 0;
+
+	while (n < size && is((unsigned char)text[n]))
+		n++;
+	return n;
+}
+
 /* Hexadecimal digits with `separator` after every `group` bytes; returns the number of bytes, 0: no match. */
 static size_t parse_hex(const char *text, size_t size, size_t group, char separator, uint8_t *ret, size_t max)
 {
@@ -160,11 +169,9 @@ static size_t try_uuid(struct rd_redact *redact, const char *text, size_t size, 
 static size_t try_digits(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
 {
 	uint8_t bytes[16], stand_in[16];
-	size_t n = 0;
+	size_t n = span(text, size, isxdigit);
 	bool known;
 
-	while (n < size && isxdigit((unsigned char)text[n]))
-		n++;
 	if (n != 12 && n != 16 && n != 32)
 		return 0;
 	parse_hex(text, n, 0, 0, bytes, sizeof(bytes));
@@ -189,9 +196,8 @@ static bool may_be_folder(const char *name, size_t size)
 		letters++;
 	if (letters == size)
 		return true;
-	for (size_t i = letters; i < size; i++)
-		if (!isdigit((unsigned char)name[i]))
-			return false;
+	if (letters + span(name + letters, size - letters, isdigit) < size)
+		return false;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(counted); i++)
 		if (strlen(counted[i]) == letters && memcmp(counted[i], name, letters) == 0)
 			return true;
@@ -239,15 +245,6 @@ void rd_redact_text(struct rd_redact *redact, const char *text, size_t size, uns
 		}
 		i += n;
 	}
-}
-
-static size_t span(const char *text, size_t size, int (*is)(int))
-{
-	size_t n = 0;
-
-	while (n < size && is((unsigned char)text[n]))
-		n++;
-	return n;
 }
 
 void rd_redact_program(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
@@ -555,10 +552,7 @@ static bool is_number(const char *text, size_t size)
 		size -= 2;
 		most = 8;
 	}
-	for (size_t i = 0; i < size; i++)
-		if (!(hex ? isxdigit((unsigned char)text[i]) : isdigit((unsigned char)text[i])))
-			return false;
-	return size > 0 && size <= most;
+	return size > 0 && size <= most && span(text, size, hex ? isxdigit : isdigit) == size;
 }
 
 /* "poll_health:825" is a kernel function and line number; "mlx5_0:mr_umem_get:709", "status:12". Not addresses, which begin with

@@ -108,11 +108,6 @@ static int load(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
 	return 0;
 }
 
-static void unload(void *skel)
-{
-	trace_bpf__destroy(skel);
-}
-
 static int describe_functions(const struct rd_attach *attach, int fd)
 {
 	static const uint8_t classes[] = {
@@ -224,6 +219,5 @@ const struct rd_programs_ops rd_programs_errno = {
 	.load = load,
 	.describe = describe,
 	.applies = applies,
-	.unload = unload,
 	.object_optional = true, /* without this hook only the QP number is unknown */
 };

@@ -99,17 +99,11 @@ static bool applies(const struct rd_attach *attach, const struct rd_fn *fn, enum
 	}
 }
 
-static void unload(void *skel)
-{
-	qp_bpf__destroy(skel);
-}
-
 const struct rd_programs_ops rd_programs_qp = {
 	.load = load,
 	.describe = describe,
 	.applies = applies,
 	.ending = ending,
-	.unload = unload,
 };
 
 static int load_query(struct rd_attach *attach, bool tracing, bool kprobes, char *log)
@@ -153,14 +147,8 @@ static bool applies_to_query(const struct rd_attach *attach, const struct rd_fn 
 	       (hook == RD_HOOK_ENTER_ROOT && (backend == RD_BACKEND_KPROBE || backend == RD_BACKEND_KPROBE_MULTI));
 }
 
-static void unload_query(void *skel)
-{
-	query_bpf__destroy(skel);
-}
-
 const struct rd_programs_ops rd_programs_query = {
 	.load = load_query,
 	.applies = applies_to_query,
-	.unload = unload_query,
 	.brief = true,
 };

@@ -100,6 +100,14 @@ void rd_refusal_explain(struct rd_refusal *refusal)
 			 insn ? (int)strcspn(insn, ":") : 1, insn ? insn : "0", (int)reason_len, reason);
 }
 
+/* Each skeleton begins so, and owns nothing else. */
+static void unload(struct rd_programs *programs)
+{
+	if (programs->skel)
+		bpf_object__destroy_skeleton(*(struct bpf_object_skeleton **)programs->skel);
+	free(RD_TAKE(programs->skel));
+}
+
 static int load_programs(struct rd_attach *attach, bool tracing, bool kprobes, struct rd_refusal *refusal)
 {
 	static bool registered;
@@ -116,10 +124,8 @@ static int load_programs(struct rd_attach *attach, bool tracing, bool kprobes, s
 	loading_name[0] = 0;
 	r = attach->programs.ops->load(attach, tracing, kprobes, log);
 	loading = NULL;
-	if (r && attach->programs.skel) {
-		attach->programs.ops->unload(attach->programs.skel);
-		attach->programs.skel = NULL;
-	}
+	if (r)
+		unload(&attach->programs);
 	if (r && log && *log) {
 		snprintf(refusal->program, sizeof(refusal->program), "%s", loading_name);
 		refusal->log = RD_TAKE(log);
@@ -898,8 +904,7 @@ void rd_attach_close(struct rd_attach *attach)
 			if (attach->btf_fds[i] >= 0)
 				close(attach->btf_fds[i]);
 	free(attach->btf_fds);
-	if (attach->programs.skel)
-		attach->programs.ops->unload(attach->programs.skel);
+	unload(&attach->programs);
 	forget_types(&attach->programs);
 	if (attach->owner_map >= 0)
 		close(attach->owner_map);

@@ -88,7 +88,6 @@ struct rd_programs_ops {
 			enum rd_hook hook);
 	/* Tells other readers of the maps that the programs are switched off. NULL: there are none. */
 	void (*ending)(const struct rd_attach *attach);
-	void (*unload)(void *skel);
 	bool object_optional; /* a function is hooked even if its object hook fails */
 	bool brief; /* attached for a moment, so with what attaches fastest: kprobes are loaded alone, others only if that fails */
 };

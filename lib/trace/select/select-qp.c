@@ -56,8 +56,7 @@ static bool read_layouts(const struct rd_btf *btf, struct rd_qp_config *cfg)
 
 static int report_no_layout(struct rd_err *err)
 {
-	rd_err_set(err, ENOTSUP, "ib_core", "no BTF with the layout of a queue pair in this module");
-	return -ENOTSUP;
+	return rd_err_set(err, ENOTSUP, "ib_core", "no BTF with the layout of a queue pair in this module");
 }
 
 static int core_layouts(struct rd_sel *sel, void *arg)

@@ -229,19 +229,13 @@ static int find_below_root(pid_t pid, const char *name)
 	return fd < 0 && errno == ENOSYS ? openat(root, name + 1, O_PATH | O_CLOEXEC) : fd;
 }
 
-/* On some file systems (overlayfs, btrfs), device and inode in maps differ from those of stat. */
-static bool is_mapped_file(int fd, const struct rd_mapped *file)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && st.st_dev == file->dev && st.st_ino == file->ino;
-}
-
 static int find_here(const struct rd_mapped *file, bool ours)
 {
 	int fd = open(file->name, O_PATH | O_CLOEXEC);
+	struct stat st;
 
-	if (fd < 0 || ours || is_mapped_file(fd, file))
+	/* On some file systems (overlayfs, btrfs), device and inode in maps differ from those of stat. */
+	if (fd < 0 || ours || (fstat(fd, &st) == 0 && st.st_dev == file->dev && st.st_ino == file->ino))
 		return fd;
 	close(fd);
 	return -1;
