@@ -350,11 +350,10 @@ static __always_inline void deliver(const struct rd_qp_rec *rec)
 	if (!sum)
 		return;
 	sum->events++;
-	if (bpf_ringbuf_output(&ring, (void *)rec, sizeof(*rec), BPF_RB_NO_WAKEUP)) {
+	if (bpf_ringbuf_output(&ring, (void *)rec, sizeof(*rec), BPF_RB_NO_WAKEUP))
 		sum->lost++;
-		return;
-	}
-	sum->delivered++;
+	else
+		sum->delivered++;
 }
 
 static __noinline int modify_left(int ret)

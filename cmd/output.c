@@ -2,7 +2,7 @@
 /* Output to standard output and standard error; a report as tables, with findings and notes below. */
 #include "cmd.h"
 #include "source/opener/child.h"
-#include "source/opener/new-file.h"
+#include "source/opener/opener.h"
 
 #include <time.h>
 

@@ -14,7 +14,6 @@
 #include "source/bundle/libarchive.h"
 #include "source/guard/source-guard.h"
 #include "source/opener/input.h"
-#include "source/opener/new-file.h"
 #include "source/opener/opener.h"
 #include "source/shared/libibmad.h"
 #include "view/view.h"

@@ -9,7 +9,7 @@
 #include "cmd/opts.h"
 #include "cmd/repeat.h"
 #include "report/shared/finding.h"
-#include "source/opener/new-file.h"
+#include "source/opener/opener.h"
 #include "view/view.h"
 
 #define TOPO_INTERVAL 5 /* seconds, the default of --interval */

@@ -11,7 +11,7 @@
 #include "report/counters/report-counters.h"
 #include "report/shared/finding.h"
 #include "source/guard/source-guard.h"
-#include "source/opener/new-file.h"
+#include "source/opener/opener.h"
 
 static void counters_init(struct rd_ctx *ctx, const struct counters_opts *opts, struct counters *c)
 {

@@ -10,7 +10,7 @@
 
 #include "base/rfc3339.h"
 #include "counters.h"
-#include "source/opener/new-file.h"
+#include "source/opener/opener.h"
 
 /*
  * CSV, JSON Lines, or a trace that ui.perfetto.dev opens as counter tracks. A sample adds whole records, so a file that ends between

@@ -11,7 +11,6 @@
 
 #include "base/rfc3339.h"
 #include "fabric.h"
-#include "source/opener/new-file.h"
 #include "source/opener/opener.h"
 
 #define FILES_KEPT 4 /* full files: FILE.1, the newest, to FILE.4 */

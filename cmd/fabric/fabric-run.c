@@ -10,7 +10,7 @@
 #include "fabric.h"
 #include "report/shared/finding.h"
 #include "source/opener/child.h"
-#include "source/opener/new-file.h"
+#include "source/opener/opener.h"
 
 /* ---- files given by options */
 

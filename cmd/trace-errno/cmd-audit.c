@@ -9,7 +9,7 @@
 #include "analyse/trace/audit.h"
 #include "cmd/datafile.h"
 #include "report/trace/report-trace.h"
-#include "source/opener/new-file.h"
+#include "source/opener/opener.h"
 #include "trace.h"
 #include "trace/select/select.h"
 

@@ -78,14 +78,6 @@ static const char *const harmless[] = { "LANG=", "LANGUAGE=", "LC_ALL=", "LC_CTY
 
 static char *shown[RD_ARRAY_SIZE(harmless) + 1];
 
-static char *find_variable(const char *name)
-{
-	for (char **variable = environ; *variable; variable++)
-		if (strncmp(*variable, name, strlen(name)) == 0)
-			return *variable;
-	return NULL;
-}
-
 char **rd_environ_hide(void)
 {
 	char **whole = environ;
@@ -93,10 +85,12 @@ char **rd_environ_hide(void)
 
 	if (!getauxval(AT_SECURE) || !environ)
 		return whole;
-	for (size_t i = 0; i < RD_ARRAY_SIZE(harmless); i++) {
-		shown[n] = find_variable(harmless[i]);
-		n += shown[n] != NULL;
-	}
+	for (size_t i = 0; i < RD_ARRAY_SIZE(harmless); i++)
+		for (char **variable = environ; *variable; variable++)
+			if (strncmp(*variable, harmless[i], strlen(harmless[i])) == 0) {
+				shown[n++] = *variable;
+				break;
+			}
 	shown[n] = NULL;
 	environ = shown;
 	return whole;

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "source/opener/new-file.h"
+#include "source/opener/opener.h"
 
 struct place {
 	char folder[64], path[96];

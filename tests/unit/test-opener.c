@@ -9,7 +9,6 @@
 #include "confine/confine.h"
 #include "source/guard/source-guard.h"
 #include "source/opener/input.h"
-#include "source/opener/new-file.h"
 #include "source/opener/opener.h"
 #include "unit.h"
 

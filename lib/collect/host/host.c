@@ -169,14 +169,12 @@ int rd_collect_host(struct rd_source *src, unsigned what, struct rd_host *host, 
 
 		if (host->gpus[j].name || pci->vendor.known != RD_OK || pci->device.known != RD_OK)
 			continue;
-		if (!host->ids)
-			rd_collect_pci_ids(&fs, host);
 		/* Most hosts have several of one model. */
 		if (j > 0 && host->gpus[j - 1].name && host->pcis[host->gpus[j - 1].pci].vendor.v == pci->vendor.v &&
 		    host->pcis[host->gpus[j - 1].pci].device.v == pci->device.v)
 			host->gpus[j].name = rd_dup(host->gpus[j - 1].name);
 		else
-			host->gpus[j].name = rd_pci_ids_device(host, pci->vendor.v, pci->device.v);
+			host->gpus[j].name = rd_pci_ids_device(&fs, host, pci->vendor.v, pci->device.v);
 	}
 	return 0;
 }

@@ -60,10 +60,8 @@ void rd_collect_sort_gpus(struct rd_host *host);
 /* Vendor name; static; NULL: not a known vendor of accelerators. */
 const char *rd_gpu_maker(uint16_t vendor);
 
-/* Reads the text of pci.ids, for names. */
-void rd_collect_pci_ids(const struct rd_sysfs *fs, struct rd_host *host);
-/* A copy of the device's name in pci.ids; NULL: none. Caller frees. */
-char *rd_pci_ids_device(const struct rd_host *host, uint16_t vendor, uint16_t device);
+/* A copy of the device's name in pci.ids, which is read for the first one; NULL: none. Caller frees. */
+char *rd_pci_ids_device(const struct rd_sysfs *fs, struct rd_host *host, uint16_t vendor, uint16_t device);
 
 /* Parses an NCCL topology file (XML) into the same model. -EBADMSG, -E2BIG if it is not one, or exceeds a limit. */
 int rd_collect_nccl_xml(const char *name, const char *text, size_t size, struct rd_host *host, struct rd_err *err);

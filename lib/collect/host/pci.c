@@ -14,7 +14,7 @@
  * table would take longer than the rest of a command.
  */
 
-void rd_collect_pci_ids(const struct rd_sysfs *fs, struct rd_host *host)
+static void read_ids(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	static const char *const paths[] = { "/usr/share/misc/pci.ids", "/usr/share/hwdata/pci.ids" };
 
@@ -33,13 +33,16 @@ void rd_collect_pci_ids(const struct rd_sysfs *fs, struct rd_host *host)
 }
 
 /* "10de  NVIDIA Corporation", then "\t2330  GH100 [H100 SXM5 80GB]", then "\t\tsubvendor subdevice  name". */
-char *rd_pci_ids_device(const struct rd_host *host, uint16_t vendor, uint16_t device)
+char *rd_pci_ids_device(const struct rd_sysfs *fs, struct rd_host *host, uint16_t vendor, uint16_t device)
 {
-	const char *at, *end = host->ids ? host->ids + host->ids_size : NULL;
+	const char *at, *end;
 	char wanted[8];
 
 	if (!host->ids)
+		read_ids(fs, host);
+	if (!host->ids)
 		return NULL;
+	end = host->ids + host->ids_size;
 	snprintf(wanted, sizeof(wanted), "\n%04x  ", vendor);
 	at = memmem(host->ids, host->ids_size, wanted, 7);
 	if (!at)

@@ -93,8 +93,8 @@ char *rd_tree_path(struct rd_tree *tree, uint32_t top, uint32_t node);
 
 /*
  * A checksum of the names below a directory: the sum of the rd_hash of each path (with leading slash), a NUL, the type
- * ("d", "f", "l") and the target of a link. The bytes of files are not included. `path`: the hash of the path of the directory, RD_HASH at
- * the top.
+ * ("d", "f", "l") and the target of a link. The bytes of files are not included. `path`: the hash of the
+ * path of the directory, RD_HASH at the top.
  */
 uint64_t rd_tree_shape(struct rd_tree *tree, uint32_t dir, uint64_t path);
 

@@ -95,13 +95,13 @@ void rd_child_close_others(void)
 	close_range_of((unsigned)own_end + 1, UINT_MAX);
 }
 
-int rd_child_start(const char *what, bool talks, pid_t *child, int *fd, struct rd_err *err)
+int rd_child_start(const char *what, bool talk, pid_t *child, int *fd, struct rd_err *err)
 {
 	pid_t parent = getpid();
 	int ends[2], null;
 
-	if (talks ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 : pipe2(ends, O_CLOEXEC) < 0)
-		return rd_err_set(err, errno, what, "cannot make a %s", talks ? "socket" : "pipe");
+	if (talk ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0 : pipe2(ends, O_CLOEXEC) < 0)
+		return rd_err_set(err, errno, what, "cannot make a %s", talk ? "socket" : "pipe");
 	*child = fork();
 	if (*child < 0) {
 		int r = rd_err_set(err, errno, what, "cannot start a process");

@@ -18,10 +18,10 @@ int rd_child_run(const char *what, rd_child_fn *work, void *arg, unsigned limit_
 		 struct rd_bytes *ret, struct rd_err *err);
 
 /*
- * Forks: 1 in the caller, 0 in the child, -errno. They are connected by a pipe, or, if both ends talk, by a stream socket; `*fd` is the caller's end (to read from, and to
- * close) or the child's. The child dies with the caller, and does not keep its standard streams open.
+ * Forks: 1 in the caller, 0 in the child, -errno. They are connected by a pipe, or, if both `talk`, by a stream
+ * socket; `*fd` is the caller's end (to read from, and to close) or the child's. The child dies with the caller, and does not keep its standard streams open.
  */
-int rd_child_start(const char *what, bool talks, pid_t *child, int *fd, struct rd_err *err);
+int rd_child_start(const char *what, bool talk, pid_t *child, int *fd, struct rd_err *err);
 
 /* In a child: closes all descriptors except the standard streams and its connection to the parent. */
 void rd_child_close_others(void);

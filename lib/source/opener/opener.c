@@ -18,7 +18,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "source/opener/child.h"
-#include "source/opener/new-file.h"
 
 /* A request, followed by the path and the contents; or a reply, followed by the bytes, or the struct rd_err of a failure. Both ends are
  * the same program: native byte order. */

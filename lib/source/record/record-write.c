@@ -6,7 +6,7 @@
 #include "source/bundle/bundle.h"
 #include "source/bundle/json-read.h"
 #include "source/bundle/libarchive.h"
-#include "source/opener/new-file.h"
+#include "source/opener/opener.h"
 #include "source/record/record.h"
 
 #include <stdio.h>
