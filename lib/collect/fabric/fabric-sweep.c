@@ -182,12 +182,6 @@ void rd_pma_decode(size_t attribute, const uint8_t *mad, const struct rd_fabric_
 /* Number of sums: up to the data and packet counters of PortCounters. */
 #define RD_PMA_SUMS (RD_C_RCV_PKTS + 1)
 
-/* Notes, as PortRcvSwitchRelayErrors, which counts on healthy switches, are worth no query of their own. */
-static bool is_decisive(const struct rd_fabric *fabric, size_t counter)
-{
-	return rd_pma_is_fault(counter) || (rd_pma_counters[counter].kind == RD_PMA_WAIT && fabric->traffic);
-}
-
 static bool same(const struct rd_pma_value *a, const struct rd_pma_value *b)
 {
 	return a->bits && a->bits == b->bits && a->v == b->v && !rd_pma_saturated(a);
@@ -219,7 +213,9 @@ static bool need_conclude(const struct rd_fabric *fabric, const struct rd_fabric
 			value = port->values[i];
 		if (values[i].bits == 0)
 			values[i] = value;
-		read |= value.bits == 0 && is_decisive(fabric, i);
+		/* Notes, as PortRcvSwitchRelayErrors, which counts on healthy switches, are worth no query of their own. */
+		read |= value.bits == 0 &&
+			(rd_pma_is_fault(i) || (rd_pma_counters[i].kind == RD_PMA_WAIT && fabric->traffic));
 	}
 	return read;
 }

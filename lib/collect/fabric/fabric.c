@@ -6,7 +6,6 @@
 #include <search.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/end.h"
 #include "base/memory.h"

@@ -18,16 +18,6 @@ static bool parse_guid(const char *text, uint64_t *ret)
 	return text && strncmp(text, "0x", 2) == 0 && rd_parse_uint(text + 2, RD_HEX, UINT64_MAX, ret) == 0;
 }
 
-static void parse_link(const char *text, struct rd_share_row *row)
-{
-	uint64_t width;
-
-	if (!text || rd_take_uint(&text, RD_DECIMAL, 12, &width) < 0 || strncmp(text, "x ", 2) != 0)
-		return;
-	row->speed = rd_fabric_number_of(rd_link_speed_name, RD_SPEEDS - 1, text + 2);
-	row->width = row->speed ? (unsigned)width : 0;
-}
-
 /* A copy that lives as long as `files`; one for equal texts. NULL for NULL. */
 static const char *keep_text(struct rd_share_files *files, const char *text)
 {
@@ -173,50 +163,6 @@ static bool enter_object(struct document *d)
 	return rd_json_peek(&d->json) == '{' ? rd_json_enter(&d->json, '{') : rd_json_skip(&d->json) && false;
 }
 
-static void read_shard(struct document *d)
-{
-	uint64_t n;
-
-	for (bool object = enter_object(d); object && rd_json_member(&d->json, &d->name);) {
-		if (is(d, "index"))
-			d->share.index = (unsigned)number_or_0(d, 1000000);
-		else if (is(d, "of"))
-			d->share.of = (unsigned)number_or_0(d, 1000000);
-		else if (is(d, "all_ports") && read_number(d, UINT32_MAX, &n))
-			RD_SET(d->share.all_ports, n);
-		else if (is(d, "topology") && parse_guid(read_text(d), &n))
-			RD_SET(d->share.topology, n);
-		else if (!is(d, "all_ports") && !is(d, "topology"))
-			rd_json_skip(&d->json);
-	}
-	if (d->share.index > d->share.of)
-		d->json.failed = true;
-}
-
-static void read_counters(struct document *d, struct rd_share_row *row)
-{
-	for (bool object = enter_object(d); object && rd_json_member(&d->json, &d->name);) {
-		size_t counter = rd_pma_find_counter(d->name.data);
-
-		if (counter >= RD_SHARE_COUNTERS)
-			rd_json_skip(&d->json);
-		else
-			*(read_number(d, UINT64_MAX, &row->values[counter]) ? &row->known : &row->nulls) |= UINT64_C(1)
-													    << counter;
-	}
-}
-
-static void read_peer(struct document *d, struct rd_share_row *row)
-{
-	for (bool object = enter_object(d); object && rd_json_member(&d->json, &d->name);)
-		if (is(d, "port"))
-			row->peer_port = (unsigned)number_or_0(d, 255);
-		else if (!is(d, "node_guid"))
-			rd_json_skip(&d->json);
-		else if (!parse_guid(read_text(d), &row->peer_guid))
-			row->peer_guid = 0;
-}
-
 /* A member of a port. The age is kept in read_ns until the time of the document is known. */
 static void read_port_member(struct document *d, struct rd_share_row *row, bool *port, bool *guid)
 {
@@ -237,7 +183,13 @@ static void read_port_member(struct document *d, struct rd_share_row *row, bool 
 	} else if (is(d, "state")) {
 		row->state = rd_fabric_number_of(rd_link_state_name, RD_LINK_ACTIVE, read_text(d));
 	} else if (is(d, "link")) {
-		parse_link(read_text(d), row);
+		const char *text = read_text(d);
+		uint64_t width;
+
+		if (text && rd_take_uint(&text, RD_DECIMAL, 12, &width) >= 0 && strncmp(text, "x ", 2) == 0) {
+			row->speed = rd_fabric_number_of(rd_link_speed_name, RD_SPEEDS - 1, text + 2);
+			row->width = row->speed ? (unsigned)width : 0;
+		}
 	} else if (is(d, "lid")) {
 		row->lid = (uint16_t)number_or_0(d, 65535);
 	} else if (is(d, "fresh")) {
@@ -246,9 +198,23 @@ static void read_port_member(struct document *d, struct rd_share_row *row, bool 
 		age = read_seconds(d);
 		row->read_ns = age < 0 ? UINT64_MAX : (uint64_t)(age * 1e9);
 	} else if (is(d, "peer")) {
-		read_peer(d, row);
+		for (bool object = enter_object(d); object && rd_json_member(&d->json, &d->name);)
+			if (is(d, "port"))
+				row->peer_port = (unsigned)number_or_0(d, 255);
+			else if (!is(d, "node_guid"))
+				rd_json_skip(&d->json);
+			else if (!parse_guid(read_text(d), &row->peer_guid))
+				row->peer_guid = 0;
 	} else if (is(d, "counters")) {
-		read_counters(d, row);
+		for (bool object = enter_object(d); object && rd_json_member(&d->json, &d->name);) {
+			size_t counter = rd_pma_find_counter(d->name.data);
+
+			if (counter >= RD_SHARE_COUNTERS)
+				rd_json_skip(&d->json);
+			else
+				*(read_number(d, UINT64_MAX, &row->values[counter]) ? &row->known : &row->nulls) |=
+					UINT64_C(1) << counter;
+		}
 	} else {
 		rd_json_skip(&d->json);
 	}
@@ -359,7 +325,22 @@ static void read_members(struct document *d)
 		} else if (is(d, "changes_only")) {
 			d->changes = read_flag(d);
 		} else if (is(d, "shard")) {
-			read_shard(d);
+			uint64_t n;
+
+			for (bool object = enter_object(d); object && rd_json_member(&d->json, &d->name);) {
+				if (is(d, "index"))
+					d->share.index = (unsigned)number_or_0(d, 1000000);
+				else if (is(d, "of"))
+					d->share.of = (unsigned)number_or_0(d, 1000000);
+				else if (is(d, "all_ports") && read_number(d, UINT32_MAX, &n))
+					RD_SET(d->share.all_ports, n);
+				else if (is(d, "topology") && parse_guid(read_text(d), &n))
+					RD_SET(d->share.topology, n);
+				else if (!is(d, "all_ports") && !is(d, "topology"))
+					rd_json_skip(&d->json);
+			}
+			if (d->share.index > d->share.of)
+				d->json.failed = true;
 		} else if (is(d, "sweep")) {
 			rd_json_enter(&d->json, '{');
 			while (rd_json_member(&d->json, &d->name))

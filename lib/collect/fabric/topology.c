@@ -9,7 +9,6 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/text.h"
 
 #define PORT_MAX 254
 #define DESCRIPTION_MAX 255

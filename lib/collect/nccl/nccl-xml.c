@@ -339,22 +339,6 @@ static struct rd_port *add_port(struct rd_host *host, const char *name, int pci,
 	return port;
 }
 
-static void start_net(struct state *st, const struct element *element, const struct frame *frame)
-{
-	const char *guid = attribute_of(element, "guid");
-	struct rd_port *port = add_port(st->host, attribute_of(element, "name"), frame->pci, frame->numa);
-	long value;
-
-	if (number_of(element, "port", 0, 254, &value))
-		port->num = (unsigned)value;
-	if (number_of(element, "speed", 1, 100000000, &value))
-		RD_SET(port->rate_gbps, (double)value / 1000);
-	if (number_of(element, "gdr", 0, 1, &value))
-		RD_SET(port->gdr, value == 1);
-	if (guid && !st->host->ibdevs[port->ibdev].sys_image_guid)
-		st->host->ibdevs[port->ibdev].sys_image_guid = rd_dup(guid);
-}
-
 static void start_gpu(const struct element *element, struct frame *pci)
 {
 	struct rd_gpu *gpu = &pci->gpu;
@@ -393,16 +377,6 @@ static void start_nvlink(const struct element *element, struct rd_gpu *gpu)
 	*RD_ADD(gpu->nvlinks, gpu->n_nvlinks, gpu->cap_nvlinks) = link;
 }
 
-/* NCCL logs the name and ignores unknown attributes; the name "rdmadiag" marks a file that is complete. */
-static void start_system(struct state *st, const struct element *element)
-{
-	const char *name = attribute_of(element, "name"), *guest = attribute_of(element, "guest");
-
-	st->host->file_whole = name && strcmp(name, "rdmadiag") == 0;
-	if (st->host->file_whole && guest)
-		RD_SET(st->host->guest, strcmp(guest, "1") == 0);
-}
-
 static int on_start(void *arg, const struct element *element, struct rd_err *err)
 {
 	struct state *st = arg;
@@ -413,8 +387,15 @@ static int on_start(void *arg, const struct element *element, struct rd_err *err
 	memcpy(frame->root, up->root, sizeof(frame->root));
 	if (st->n == 2) {
 		st->system = strcmp(element->name, "system") == 0;
-		if (st->system)
-			start_system(st, element);
+		if (st->system) {
+			/* NCCL logs the name and ignores unknown attributes; the name "rdmadiag" marks a file that is
+			 * complete. */
+			const char *name = attribute_of(element, "name"), *guest = attribute_of(element, "guest");
+
+			st->host->file_whole = name && strcmp(name, "rdmadiag") == 0;
+			if (st->host->file_whole && guest)
+				RD_SET(st->host->guest, strcmp(guest, "1") == 0);
+		}
 		return st->system ? 0 :
 				    rd_err_set(err, EBADMSG, "topology file",
 					       "not an NCCL topology file: the root element is <%s>", element->name);
@@ -437,8 +418,20 @@ static int on_start(void *arg, const struct element *element, struct rd_err *err
 		frame->kind = NIC;
 		up->has_nic = true;
 	}
-	if (strcmp(element->name, "net") == 0 && up->kind == NIC)
-		start_net(st, element, up);
+	if (strcmp(element->name, "net") == 0 && up->kind == NIC) {
+		const char *guid = attribute_of(element, "guid");
+		struct rd_port *port = add_port(st->host, attribute_of(element, "name"), up->pci, up->numa);
+		long value;
+
+		if (number_of(element, "port", 0, 254, &value))
+			port->num = (unsigned)value;
+		if (number_of(element, "speed", 1, 100000000, &value))
+			RD_SET(port->rate_gbps, (double)value / 1000);
+		if (number_of(element, "gdr", 0, 1, &value))
+			RD_SET(port->gdr, value == 1);
+		if (guid && !st->host->ibdevs[port->ibdev].sys_image_guid)
+			st->host->ibdevs[port->ibdev].sys_image_guid = rd_dup(guid);
+	}
 	return 0;
 }
 

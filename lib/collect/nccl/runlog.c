@@ -361,28 +361,6 @@ static bool is_same(const struct rd_run_channel *a, const struct rd_run_channel 
 	       !a->transport[size] && strcmp(a->gpu.text, b->gpu.text) == 0;
 }
 
-static bool keep_channel(struct reader *reader, struct rd_run_host *host, const struct rd_run_channel *channel,
-			 const char *transport, size_t size)
-{
-	struct rd_run_channel *kept = NULL;
-
-	for (size_t i = 0; i < host->channels.n && !kept; i++)
-		if (is_same(&host->channels.v[i], channel, transport, size))
-			kept = &host->channels.v[i];
-	if (kept) {
-		kept->first |= channel->first;
-		kept->n++;
-		return true;
-	}
-	kept = new_element(reader, &host->channels);
-	if (!kept)
-		return false;
-	*kept = *channel;
-	kept->transport = rd_dup_part(transport, size);
-	kept->n = 1;
-	return true;
-}
-
 /* "00/0 : 0[0] -> 8[0] [send] via NET/IB/3/GDRDMA"; the second number since 2.12. This host is on the left when
  * sending, on the right when receiving. */
 static bool parse_channel(struct reader *reader, struct rd_run_host *host, const char *at)
@@ -392,6 +370,7 @@ static bool parse_channel(struct reader *reader, struct rd_run_host *host, const
 	unsigned number, connection = 0;
 	const char *transport, *via = after(at, " via ");
 	size_t size;
+	struct rd_run_channel *kept = NULL;
 
 	if (!via || !take_number(&at, &number))
 		return false;
@@ -412,7 +391,21 @@ static bool parse_channel(struct reader *reader, struct rd_run_host *host, const
 	channel.gpu = channel.send ? left : right;
 	channel.peer = connection != 0;
 	channel.first = number == 0;
-	return keep_channel(reader, host, &channel, transport, size);
+	for (size_t i = 0; i < host->channels.n && !kept; i++)
+		if (is_same(&host->channels.v[i], &channel, transport, size))
+			kept = &host->channels.v[i];
+	if (kept) {
+		kept->first |= channel.first;
+		kept->n++;
+		return true;
+	}
+	kept = new_element(reader, &host->channels);
+	if (!kept)
+		return false;
+	*kept = channel;
+	kept->transport = rd_dup_part(transport, size);
+	kept->n = 1;
+	return true;
 }
 
 /* "… comm 0x… rank 0 nranks 16 cudaDev 0 nvmlDev 0 busId 1b000 …" */
@@ -663,35 +656,6 @@ static bool take_mooncake(struct reader *reader, const char *line)
 	return use != NULL;
 }
 
-/* "…/ibgda.cpp 748 [0] IBGDA: device used mlx5_0, data_direct support: 0": PE and device. Lines of NVSHMEM's transports
- * contain no host name. */
-static bool take_nvshmem(struct reader *reader, const char *line)
-{
-	const char *at = after(line, ": device used "), *number = at - strlen(": device used ");
-	struct rd_run_host *host;
-	struct rd_run_use *use;
-	unsigned pe;
-
-	while (number > line && *number != '[')
-		number--;
-	if (*number++ != '[' || !take_number(&number, &pe) || *number != ']' || device_size(at) == 0)
-		return false;
-	host = find_host(reader, "", 0);
-	if (!host)
-		return false;
-	for (size_t i = 0; i < host->uses.n; i++)
-		if (host->uses.v[i].stack == RD_RUN_NVSHMEM && host->uses.v[i].pe == (int)pe &&
-		    strncmp(host->uses.v[i].device, at, device_size(at)) == 0)
-			return true;
-	/* A device is added once for each PE that uses it. */
-	use = new_element(reader, &host->uses);
-	if (!use)
-		return false;
-	*use = (struct rd_run_use){ .stack = RD_RUN_NVSHMEM, .gid = -1, .pe = (int)pe };
-	use->device = rd_dup_part(at, device_size(at));
-	return true;
-}
-
 struct cursor {
 	const char *at, *end;
 };
@@ -863,8 +827,33 @@ static bool parse_line(struct reader *reader, const char *line)
 {
 	bool version = parse_version(reader, line);
 
-	if (strstr(line, ": device used "))
-		return take_nvshmem(reader, line);
+	if (strstr(line, ": device used ")) {
+		/* "…/ibgda.cpp 748 [0] IBGDA: device used mlx5_0, data_direct support: 0": PE and device. Lines of NVSHMEM's
+		 * transports contain no host name. */
+		const char *at = after(line, ": device used "), *number = at - strlen(": device used ");
+		struct rd_run_host *host;
+		struct rd_run_use *use;
+		unsigned pe;
+
+		while (number > line && *number != '[')
+			number--;
+		if (*number++ != '[' || !take_number(&number, &pe) || *number != ']' || device_size(at) == 0)
+			return false;
+		host = find_host(reader, "", 0);
+		if (!host)
+			return false;
+		for (size_t i = 0; i < host->uses.n; i++)
+			if (host->uses.v[i].stack == RD_RUN_NVSHMEM && host->uses.v[i].pe == (int)pe &&
+			    strncmp(host->uses.v[i].device, at, device_size(at)) == 0)
+				return true;
+		/* A device is added once for each PE that uses it. */
+		use = new_element(reader, &host->uses);
+		if (!use)
+			return false;
+		*use = (struct rd_run_use){ .stack = RD_RUN_NVSHMEM, .gid = -1, .pe = (int)pe };
+		use->device = rd_dup_part(at, device_size(at));
+		return true;
+	}
 	if (parse_abi(reader, line))
 		return true;
 	if (strstr(line, "NCCL "))
@@ -884,28 +873,11 @@ static void copy_line(const char *text, size_t size, char line[LINE_MAX_SIZE])
 	line[size] = '\0';
 }
 
-/* Removes hosts without facts: they only appeared in lines that were not recognised. */
-static void drop_empty(struct rd_runlog *log)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < log->n; i++) {
-		struct rd_run_host *host = &log->v[i];
-		bool empty = !host->devs.n && !host->nets.n && !host->channels.n && !host->pairs.n && !host->uses.n &&
-			     !host->prefers.n && !host->network && !host->no_device && !host->no_interface;
-
-		if (empty && !host->ranks.n && !host->vars.n && !host->plugin)
-			free(host->name);
-		else
-			log->v[kept++] = *host;
-	}
-	log->n = kept;
-}
-
 int rd_runlog_parse(const char *name, const char *text, size_t size, struct rd_runlog *ret, struct rd_err *err)
 {
 	struct reader reader = { .log = ret };
 	char line[LINE_MAX_SIZE];
+	size_t kept = 0;
 
 	*ret = (struct rd_runlog){ 0 };
 	for (size_t at = 0; at < size; ret->lines++) {
@@ -917,7 +889,18 @@ int rd_runlog_parse(const char *name, const char *text, size_t size, struct rd_r
 		at += length + 1;
 	}
 	ret->known += take_topology(&reader, text, size);
-	drop_empty(ret);
+	/* Removes hosts without facts: they only appeared in lines that were not recognised. */
+	for (size_t i = 0; i < ret->n; i++) {
+		struct rd_run_host *host = &ret->v[i];
+		bool empty = !host->devs.n && !host->nets.n && !host->channels.n && !host->pairs.n && !host->uses.n &&
+			     !host->prefers.n && !host->network && !host->no_device && !host->no_interface;
+
+		if (empty && !host->ranks.n && !host->vars.n && !host->plugin)
+			free(host->name);
+		else
+			ret->v[kept++] = *host;
+	}
+	ret->n = kept;
 	if (ret->n > 0)
 		return 0;
 	rd_err_set(err, EBADMSG, name, "no line reports which NIC a run used");
