@@ -167,11 +167,6 @@ static void judge_netdev(const struct rd_check_input *in, size_t p, const char *
 		rd_check_fail(out, name, rd_text("%s is %s", netdev->name, netdev->operstate), rd_text("up"));
 }
 
-static bool same_gid(const struct rd_gid *a, const struct rd_gid *b)
-{
-	return memcmp(a->raw, b->raw, sizeof(a->raw)) == 0 && a->type == b->type && !rd_gid_is_link_local(a);
-}
-
 /* The port of another interface with the same GID; NULL: none. */
 static const struct rd_port *twin_of(const struct rd_host *host, const struct rd_port *port, const struct rd_gid *gid)
 {
@@ -179,8 +174,9 @@ static const struct rd_port *twin_of(const struct rd_host *host, const struct rd
 		const struct rd_port *other = &host->ports[p];
 
 		for (size_t g = 0; other != port && g < other->n_gids; g++)
-			if (same_gid(gid, &other->gids[g]) && other->netdev_name && port->netdev_name &&
-			    strcmp(other->netdev_name, port->netdev_name) != 0)
+			if (memcmp(gid->raw, other->gids[g].raw, sizeof(gid->raw)) == 0 &&
+			    gid->type == other->gids[g].type && !rd_gid_is_link_local(gid) && other->netdev_name &&
+			    port->netdev_name && strcmp(other->netdev_name, port->netdev_name) != 0)
 				return other;
 	}
 	return NULL;

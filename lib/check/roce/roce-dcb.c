@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lossless Ethernet: PFC, pause, trust, classes, congestion control. */
-#include <string.h>
 
 #include "base/buf.h"
 #include "check/shared/rules.h"

@@ -2,7 +2,6 @@
 /* Rules about drivers and modules. */
 #include "check/shared/rules.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "model/host/system.h"
@@ -80,18 +79,13 @@ static bool report_other_driver(const struct rd_check_input *in, size_t i, enum 
 	return true;
 }
 
-/* IDs of ConnectX and BlueField without firmware, "[ConnectX-7 Flash Recovery]" in pci.ids. */
-static bool is_in_recovery(const struct rd_pci *pci)
-{
-	return pci->class.v >> 8 == RD_PCI_CLASS_MEMORY && pci->vendor.v == 0x15b3 && pci->device.v >= 0x0191 &&
-	       pci->device.v <= 0x02ff;
-}
-
 static void judge_nic(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
 	const struct rd_pci *pci = &in->host->pcis[i];
 
-	if (is_in_recovery(pci))
+	/* IDs of ConnectX and BlueField without firmware, "[ConnectX-7 Flash Recovery]" in pci.ids. */
+	if (pci->class.v >> 8 == RD_PCI_CLASS_MEMORY && pci->vendor.v == 0x15b3 && pci->device.v >= 0x0191 &&
+	    pci->device.v <= 0x02ff)
 		rd_check_bad(out, RD_SEV_CRITICAL, addr,
 			     rd_text("device ID %04x: the NIC has started without its firmware (flash recovery)",
 				     pci->device.v),

@@ -435,29 +435,6 @@ static const struct rd_res_port *rdma_port_of(const struct rd_failure *f, const 
 	return NULL;
 }
 
-/* The interface has a port: its table has no GID of the address, as before the kernel has added one of a new address. */
-static void explain_missing_gid(const struct rd_failure *f, const struct rd_req_address *a,
-				const struct rd_netif *netif, const struct rd_res_port *port,
-				struct rd_explanation *ret)
-{
-	const char *dev = f->res.devs[port->dev].name;
-	bool down = port->state.known == RD_OK && port->state.v != PORT_ACTIVE;
-
-	rd_explain(ret, "address-without-rdma", RD_CONFIDENCE_MEDIUM,
-		   a == &f->event->request.dst ?
-			   "the route to %s is through %s, but %s/%u has no GID for its address (yet)" :
-			   "%s is an address of %s, but %s/%u has no GID for it (yet)",
-		   RD_WORD_SOCKET(a), netif->name, dev, port->num);
-	if (down) {
-		rd_explain_fact(ret, "port %u of %s is not ACTIVE", port->num, dev);
-		rd_explain_fix(ret, "ip link set %s up\n# rdmadiag nic-map --gids then lists the GID of the address",
-			       netif->name);
-	} else {
-		rd_explain_fix(ret, "rdmadiag nic-map --gids %s\n# call it again: new GIDs are added in the background",
-			       dev);
-	}
-}
-
 static bool find_without_rdma(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_req_address *a = own_address(f->event);
@@ -480,7 +457,27 @@ static bool find_without_rdma(const struct rd_failure *f, struct rd_explanation 
 		return false;
 	port = rdma_port_of(f, netif);
 	if (port) {
-		explain_missing_gid(f, a, netif, port, ret);
+		const char *dev = f->res.devs[port->dev].name;
+		bool down = port->state.known == RD_OK && port->state.v != PORT_ACTIVE;
+
+		/* The interface has a port: its table has no GID of the address, as before the kernel has added one of a new
+		 * address. */
+		rd_explain(ret, "address-without-rdma", RD_CONFIDENCE_MEDIUM,
+			   a == &f->event->request.dst ?
+				   "the route to %s is through %s, but %s/%u has no GID for its address (yet)" :
+				   "%s is an address of %s, but %s/%u has no GID for it (yet)",
+			   RD_WORD_SOCKET(a), netif->name, dev, port->num);
+		if (down) {
+			rd_explain_fact(ret, "port %u of %s is not ACTIVE", port->num, dev);
+			rd_explain_fix(ret,
+				       "ip link set %s up\n# rdmadiag nic-map --gids then lists the GID of the address",
+				       netif->name);
+		} else {
+			rd_explain_fix(
+				ret,
+				"rdmadiag nic-map --gids %s\n# call it again: new GIDs are added in the background",
+				dev);
+		}
 		return true;
 	}
 	/* Without a list of devices, the interface may have one. */
@@ -712,26 +709,23 @@ static bool find_value(const struct rd_failure *f, struct rd_explanation *ret)
 	return rd_explain_fix(ret, "# check where the program gets the value from");
 }
 
-static bool find_stale(const struct rd_failure *f, struct rd_explanation *ret)
-{
-	const struct rd_request *r = &f->event->request;
-	const struct rd_moment *m = &f->event->moment;
-	/* Where a descriptor is named as well, only one that is open leaves no doubt. Functions below ucma have found the id. */
-	bool sure = (!rd_req_has(r, RD_REQ_FD) || m->fd_known == RD_OK) && rd_failure_origin_is(f, "*ucma_*");
-
-	if (!rd_is_cm(f->event) || !rd_req_has(r, RD_REQ_CM_ID) || m->cm_state.known == RD_OK)
-		return false;
-	rd_explain(ret, "cm-id-stale", sure ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
-		   "the process has no rdma_cm_id with number %" PRIu64, r->v[RD_REQ_CM_ID]);
-	return rd_explain_fix(
-		ret, "# the program uses an rdma_cm_id after rdma_destroy_id, or one of another event channel");
-}
-
 bool rd_find_cm_request(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	(void)looked;
-	if (f->event->err == -ENOENT)
-		return find_stale(f, ret);
+	if (f->event->err == -ENOENT) {
+		const struct rd_request *r = &f->event->request;
+		const struct rd_moment *m = &f->event->moment;
+		/* Where a descriptor is named as well, only one that is open leaves no doubt. Functions below ucma have
+		 * found the id. */
+		bool sure = (!rd_req_has(r, RD_REQ_FD) || m->fd_known == RD_OK) && rd_failure_origin_is(f, "*ucma_*");
+
+		if (!rd_is_cm(f->event) || !rd_req_has(r, RD_REQ_CM_ID) || m->cm_state.known == RD_OK)
+			return false;
+		rd_explain(ret, "cm-id-stale", sure ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
+			   "the process has no rdma_cm_id with number %" PRIu64, r->v[RD_REQ_CM_ID]);
+		return rd_explain_fix(
+			ret, "# the program uses an rdma_cm_id after rdma_destroy_id, or one of another event channel");
+	}
 	/* Of another channel: the values were not looked at. Options that have functions of their own are among the checks of the core. */
 	if (!rd_is_cm(f->event) || rd_failure_origin_is(f, "ucma_get_ctx") ||
 	    (f->event->origin_exact && rd_failure_origin_is(f, "rdma_set_*")))

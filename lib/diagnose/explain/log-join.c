@@ -94,14 +94,6 @@ static bool parse_address(const char *text, bool *v6, uint8_t ret[16])
 	return inet_pton(AF_INET6, text, ret) == 1;
 }
 
-static const char *neighbour_state(const struct rd_neigh *neigh)
-{
-	return neigh->state & RD_NEIGH_FAILED	  ? "FAILED: it does not respond" :
-	       neigh->state & RD_NEIGH_INCOMPLETE ? "INCOMPLETE: it has not responded yet" :
-	       neigh->state & RD_NEIGH_REACHED	  ? "known" :
-						    "unknown";
-}
-
 static void add_peer(const struct rd_netstate *net, const char *peer, struct rd_log_join *join)
 {
 	uint8_t address[16] = { 0 };
@@ -114,8 +106,12 @@ static void add_peer(const struct rd_netstate *net, const char *peer, struct rd_
 		const struct rd_netif *netif = rd_netstate_find(net, neigh->ifindex);
 
 		if (neigh->v6 == v6 && memcmp(neigh->addr, address, v6 ? 16 : 4) == 0)
-			add_fact(join, rd_text("neighbour %s on %s: %s", peer, netif ? netif->name : "an interface",
-					       neighbour_state(neigh)));
+			add_fact(join,
+				 rd_text("neighbour %s on %s: %s", peer, netif ? netif->name : "an interface",
+					 neigh->state & RD_NEIGH_FAILED	    ? "FAILED: it does not respond" :
+					 neigh->state & RD_NEIGH_INCOMPLETE ? "INCOMPLETE: it has not responded yet" :
+					 neigh->state & RD_NEIGH_REACHED    ? "known" :
+									      "unknown"));
 	}
 }
 
@@ -213,21 +209,6 @@ static int compare_causes(const void *a, const void *b)
 	return RD_CMP(rank_of(x), rank_of(y)) ?: RD_CMP(x->part, y->part);
 }
 
-static void join_host(const struct rd_log_here *here, int device, const struct rd_log_line *line,
-		      struct rd_log_join *join)
-{
-	const char *ibdev = device >= 0 ? here->host->ibdevs[device].name : NULL;
-
-	if (device >= 0)
-		add_ports(here->host, device, line, join);
-	if (line->numbers[RD_LOG_QPN].known == RD_OK)
-		add_qp(here->res, ibdev, line->numbers[RD_LOG_QPN].v, join);
-	add_peer(here->net, line->values[RD_LOG_PEER], join);
-	add_peer(here->net, line->values[RD_LOG_PGID], join);
-	if (device >= 0)
-		add_findings(here, device, join);
-}
-
 static void join_line(const struct rd_log_here *here, const struct rd_log_line *line, struct rd_log_join *join)
 {
 	int device = here ? find_device(here->host, line) : -1;
@@ -238,8 +219,18 @@ static void join_line(const struct rd_log_here *here, const struct rd_log_line *
 	} else if (device == -2) {
 		add_fact(join, rd_text("this host has no such device: the line is of another host, or of another time"));
 	}
-	if (here && device > -2)
-		join_host(here, device, line, join);
+	if (here && device > -2) {
+		const char *ibdev = device >= 0 ? here->host->ibdevs[device].name : NULL;
+
+		if (device >= 0)
+			add_ports(here->host, device, line, join);
+		if (line->numbers[RD_LOG_QPN].known == RD_OK)
+			add_qp(here->res, ibdev, line->numbers[RD_LOG_QPN].v, join);
+		add_peer(here->net, line->values[RD_LOG_PEER], join);
+		add_peer(here->net, line->values[RD_LOG_PGID], join);
+		if (device >= 0)
+			add_findings(here, device, join);
+	}
 	add_causes(here, device, line->form, join);
 	join->next = next_of(line, line->form);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(line->codes) && line->codes[i]; i++) {

@@ -99,20 +99,6 @@ static uint64_t max_of(const struct rd_rdma_cgroup *g, const struct resource *r)
 	return g->of[r->id].max.known == RD_OK ? g->of[r->id].max.v : UINT64_MAX;
 }
 
-static void add_groups(const struct rd_failure *f, const struct resource *r, struct rd_explanation *ret)
-{
-	for (size_t i = 0; i < f->n_cgroups; i++) {
-		const struct rd_rdma_cgroup *g = &f->cgroups[i];
-		uint64_t max = max_of(g, r), now = g->of[r->id].now.v;
-
-		if (max != UINT64_MAX && g->of[r->id].now.known == RD_OK)
-			rd_explain_fact(ret, "%s: %s of %s is %" PRIu64 ", in use %" PRIu64, g->path, r->name,
-					f->event->ibdev, max, now);
-		else if (max != UINT64_MAX)
-			rd_explain_fact(ret, "%s: %s of %s is %" PRIu64, g->path, r->name, f->event->ibdev, max);
-	}
-}
-
 /* Groups that limit the resource: the first one at its limit now, else the first one. */
 struct limiting {
 	const struct rd_rdma_cgroup *group;
@@ -209,7 +195,16 @@ bool rd_find_rdma_cgroup(const struct rd_failure *f, struct rd_explanation *ret,
 		explain_several(f, &r, charge ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM, ret);
 	else
 		explain_one(f, &r, &limiting, charges, ret);
-	add_groups(f, &r, ret);
+	for (size_t i = 0; i < f->n_cgroups; i++) {
+		const struct rd_rdma_cgroup *g = &f->cgroups[i];
+		uint64_t max = max_of(g, &r), now = g->of[r.id].now.v;
+
+		if (max != UINT64_MAX && g->of[r.id].now.known == RD_OK)
+			rd_explain_fact(ret, "%s: %s of %s is %" PRIu64 ", in use %" PRIu64, g->path, r.name,
+					f->event->ibdev, max, now);
+		else if (max != UINT64_MAX)
+			rd_explain_fact(ret, "%s: %s of %s is %" PRIu64, g->path, r.name, f->event->ibdev, max);
+	}
 	rd_explain_fact(ret, "control group of the process: %s", f->event->cgroup);
 	return true;
 }
@@ -333,21 +328,6 @@ static const struct status *find_status(const struct report *report)
 	return NULL;
 }
 
-static void add_looked(const struct rd_failure *f, const struct rd_krecord *other, struct rd_explanation *looked)
-{
-	if (other)
-		rd_explain_fact(looked, "kernel log, of another process or seen from another PID namespace: %.200s",
-				other->text);
-	else if (f->log_first < f->log.n)
-		rd_explain_fact(
-			looked,
-			"%zu kernel message%s since two seconds before the call: none reports a firmware command of the "
-			"device",
-			f->log.n - f->log_first, f->log.n - f->log_first == 1 ? "" : "s");
-	else
-		rd_explain_fact(looked, "the kernel logged nothing since two seconds before the call");
-}
-
 bool rd_find_firmware(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_krecord *other = NULL;
@@ -384,6 +364,16 @@ bool rd_find_firmware(const struct rd_failure *f, struct rd_explanation *ret, st
 				  (struct rd_fix_word[]){ { "ADDRESS", f->dev.pci }, { "IBDEV", f->event->ibdev } }, 2);
 		return rd_explain_fix(ret, "%s", fix);
 	}
-	add_looked(f, other, looked);
+	if (other)
+		rd_explain_fact(looked, "kernel log, of another process or seen from another PID namespace: %.200s",
+				other->text);
+	else if (f->log_first < f->log.n)
+		rd_explain_fact(
+			looked,
+			"%zu kernel message%s since two seconds before the call: none reports a firmware command of the "
+			"device",
+			f->log.n - f->log_first, f->log.n - f->log_first == 1 ? "" : "s");
+	else
+		rd_explain_fact(looked, "the kernel logged nothing since two seconds before the call");
 	return false;
 }

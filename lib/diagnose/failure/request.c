@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Requests: objects and descriptors that they name, their form, what kernel and driver support. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "diagnose/shared/rule.h"
@@ -227,15 +226,6 @@ static bool is_lock(const struct rd_failure *f)
 				    "ib_uverbs_@(destroy|dealloc|dereg)_*|ib_uverbs_run_method)");
 }
 
-static void explain_locked(const struct rd_moment_handle *h, struct rd_explanation *ret)
-{
-	rd_explain(ret, "object-in-use", RD_CONFIDENCE_MEDIUM,
-		   "another thread was using the %s with handle %u at that moment", rd_word_object(h->type), h->handle);
-	if (h->users.known == RD_OK && !h->users.v)
-		rd_explain_fact(ret, "no other object uses the %s", rd_word_object(h->type));
-	rd_explain_fix(ret, "# do not use an object while another thread destroys or modifies it");
-}
-
 bool rd_find_in_use(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	for (enum rd_req_field field = 0; field < RD_REQ_HANDLES; field++) {
@@ -244,7 +234,12 @@ bool rd_find_in_use(const struct rd_failure *f, struct rd_explanation *ret, stru
 		if (!h || !h->found)
 			continue;
 		if (h->locked || (destroys(f->event) && h->users.known == RD_OK && h->users.v <= 0 && is_lock(f))) {
-			explain_locked(h, ret);
+			rd_explain(ret, "object-in-use", RD_CONFIDENCE_MEDIUM,
+				   "another thread was using the %s with handle %u at that moment",
+				   rd_word_object(h->type), h->handle);
+			if (h->users.known == RD_OK && !h->users.v)
+				rd_explain_fact(ret, "no other object uses the %s", rd_word_object(h->type));
+			rd_explain_fix(ret, "# do not use an object while another thread destroys or modifies it");
 			return true;
 		}
 		if (!destroys(f->event))

@@ -302,16 +302,6 @@ static bool is_below(const struct rd_host *host, const struct rd_objects *effect
 	return false;
 }
 
-static bool share_node(const struct rd_host *host, const struct rd_objects *a, const struct rd_objects *b)
-{
-	for (size_t i = 0; i < a->n && a->v[i] < host->n_pcis; i++)
-		for (size_t k = 0; k < b->n && b->v[k] < host->n_pcis; k++)
-			if (rd_pci_numa(host, (int)a->v[i]) >= 0 &&
-			    rd_pci_numa(host, (int)a->v[i]) == rd_pci_numa(host, (int)b->v[k]))
-				return true;
-	return false;
-}
-
 static bool is_connected(const struct state *st, enum relation relation, size_t effect, size_t cause)
 {
 	const struct rd_objects *a = &st->objects[effect], *b = &st->objects[cause];
@@ -324,7 +314,12 @@ static bool is_connected(const struct state *st, enum relation relation, size_t 
 	case ABOVE:
 		return is_below(st->host, b, a);
 	case NODE:
-		return share_node(st->host, a, b);
+		for (size_t i = 0; i < a->n && a->v[i] < st->host->n_pcis; i++)
+			for (size_t k = 0; k < b->n && b->v[k] < st->host->n_pcis; k++)
+				if (rd_pci_numa(st->host, (int)a->v[i]) >= 0 &&
+				    rd_pci_numa(st->host, (int)a->v[i]) == rd_pci_numa(st->host, (int)b->v[k]))
+					return true;
+		return false;
 	case SAME:
 		break;
 	}
@@ -652,26 +647,6 @@ static const struct rd_finding *cause_of(const struct rd_findings *findings, con
 	return NULL;
 }
 
-/* A consequence must not be shown without its cause, and what is hidden with its cause is shown with it. Causes may have causes. */
-static void join_causes(const struct rd_findings *findings, const bool *apart, bool *hidden)
-{
-	for (bool again = true; again;) {
-		again = false;
-		for (size_t i = 0; i < findings->n; i++) {
-			const struct rd_finding *cause = cause_of(findings, &findings->v[i]);
-			bool *of_cause = cause ? &hidden[cause - findings->v] : NULL;
-
-			if (!hidden[i] && of_cause && *of_cause) {
-				*of_cause = false;
-				again = true;
-			} else if (hidden[i] && apart[i] && (!of_cause || !*of_cause)) {
-				hidden[i] = false;
-				again = true;
-			}
-		}
-	}
-}
-
 size_t rd_findings_select(const struct rd_host *host, const struct rd_selection *selection, struct rd_findings *findings)
 {
 	_cleanup_free_ bool *hidden = rd_alloc(findings->n + 1, sizeof(*hidden));
@@ -690,7 +665,23 @@ size_t rd_findings_select(const struct rd_host *host, const struct rd_selection 
 		apart[i] &= findings->v[i].caused_by.id != NULL;
 	}
 	deinit_names(&names);
-	join_causes(findings, apart, hidden);
+	/* A consequence must not be shown without its cause, and what is hidden with its cause is shown with it. Causes may
+	 * have causes. */
+	for (bool again = true; again;) {
+		again = false;
+		for (size_t i = 0; i < findings->n; i++) {
+			const struct rd_finding *cause = cause_of(findings, &findings->v[i]);
+			bool *of_cause = cause ? &hidden[cause - findings->v] : NULL;
+
+			if (!hidden[i] && of_cause && *of_cause) {
+				*of_cause = false;
+				again = true;
+			} else if (hidden[i] && apart[i] && (!of_cause || !*of_cause)) {
+				hidden[i] = false;
+				again = true;
+			}
+		}
+	}
 	for (size_t i = 0; i < findings->n; i++) {
 		n += hidden[i];
 		if (!hidden[i])
@@ -717,36 +708,32 @@ static void add_expired(const struct rd_ignore *ignore, struct rd_findings *find
 	rd_finding_add(findings, &finding);
 }
 
-/* Mutes findings that "ignore" lines of the profile match on that day, and their consequences, which must be linked already. Adds a
- * note for each expired line. */
-static void mute_all(const struct rd_profile *profile, int64_t day, struct rd_findings *findings)
-{
-	for (size_t i = 0; i < findings->n; i++) {
-		struct rd_finding *finding = &findings->v[i];
-		const struct rd_ignore *ignore =
-			finding->severity > RD_SEV_OK ?
-				rd_profile_ignored(profile, finding->id, finding->subject, day) :
-				NULL;
-
-		if (ignore)
-			finding->muted = rd_text("until %s: %s", ignore->until, ignore->reason);
-	}
-	for (size_t i = 0; i < findings->n; i++) {
-		struct rd_finding *finding = &findings->v[i];
-		const struct rd_finding *cause = finding->muted ? NULL : cause_of(findings, finding);
-
-		if (cause && cause->muted)
-			finding->muted = rd_dup(cause->muted);
-	}
-	for (size_t i = 0; i < profile->n_ignores; i++)
-		if (rd_ignore_over(&profile->ignores[i], day))
-			add_expired(&profile->ignores[i], findings);
-}
-
 void rd_diagnose(const struct rd_host *host, const struct rd_profile *profile, int64_t day, struct rd_findings *findings)
 {
 	fold_findings(host, findings);
-	if (profile)
-		mute_all(profile, day, findings);
+	if (profile) {
+		/* Mutes findings that "ignore" lines of the profile match on that day, and their consequences, which must be
+		 * linked already. Adds a note for each expired line. */
+		for (size_t i = 0; i < findings->n; i++) {
+			struct rd_finding *finding = &findings->v[i];
+			const struct rd_ignore *ignore =
+				finding->severity > RD_SEV_OK ?
+					rd_profile_ignored(profile, finding->id, finding->subject, day) :
+					NULL;
+
+			if (ignore)
+				finding->muted = rd_text("until %s: %s", ignore->until, ignore->reason);
+		}
+		for (size_t i = 0; i < findings->n; i++) {
+			struct rd_finding *finding = &findings->v[i];
+			const struct rd_finding *cause = finding->muted ? NULL : cause_of(findings, finding);
+
+			if (cause && cause->muted)
+				finding->muted = rd_dup(cause->muted);
+		}
+		for (size_t i = 0; i < profile->n_ignores; i++)
+			if (rd_ignore_over(&profile->ignores[i], day))
+				add_expired(&profile->ignores[i], findings);
+	}
 	rd_findings_sort(findings);
 }

@@ -113,12 +113,6 @@ static const struct transition *find_transition(unsigned from, unsigned to)
 	return NULL;
 }
 
-/* From any state a queue pair can be moved to RESET, and from any but RESET to ERR. */
-static bool is_valid(unsigned from, unsigned to)
-{
-	return to == RD_QPS_RESET || (to == RD_QPS_ERR && from != RD_QPS_RESET) || find_transition(from, to);
-}
-
 static void add_states(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_moment *m = &f->event->moment;
@@ -187,39 +181,6 @@ static bool find_attributes(const struct rd_failure *f, const struct transition 
 	return true;
 }
 
-static bool find_noted(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
-{
-	const struct rd_moment *m = &f->event->moment;
-	int column = column_of(m->qp.type);
-
-	if (m->qp.cur >= RD_QPS_N || m->qp.next >= RD_QPS_N)
-		return false;
-	if (m->qp.mask & M_CUR_STATE && (m->qp.cur < RD_QPS_RTR || m->qp.cur == RD_QPS_ERR)) {
-		rd_explain(ret, "qp-state", RD_CONFIDENCE_HIGH,
-			   "cur_qp_state may only be RTR, RTS, SQD or SQE, and is %s", state_name(m->qp.cur));
-		add_states(f, ret);
-		return rd_explain_fix(ret, "# leave IBV_QP_CUR_STATE out of attr_mask");
-	}
-	if (!is_valid(m->qp.cur, m->qp.next)) {
-		explain_invalid(f, ret);
-		return true;
-	}
-	/* Only UC and UD queue pairs get into SQE. */
-	if (m->qp.mask & M_CUR_STATE && m->qp.cur == RD_QPS_SQE && column != UC && column != UD) {
-		rd_explain(ret, "qp-state", RD_CONFIDENCE_HIGH,
-			   "cur_qp_state is SQE, in which a queue pair of type %s never is",
-			   rd_qp_type_name(m->qp.type) ? rd_qp_type_name(m->qp.type) : "?");
-		add_states(f, ret);
-		return rd_explain_fix(ret, "# leave IBV_QP_CUR_STATE out of attr_mask");
-	}
-	if (column >= 0 && find_attributes(f, find_transition(m->qp.cur, m->qp.next), column, ret))
-		return true;
-	if (column >= 0)
-		rd_explain_fact(looked, "%s to %s with these attributes is permitted", state_name(m->qp.cur),
-				state_name(m->qp.next));
-	return false;
-}
-
 /* The core compares ports before it looks at the state: a queue pair that was never in INIT has none. */
 static bool find_never_init(const struct rd_failure *f, struct rd_explanation *ret)
 {
@@ -267,8 +228,39 @@ bool rd_find_qp_transition(const struct rd_failure *f, struct rd_explanation *re
 {
 	if (!rd_is_verb(f->event, "ibv_modify_qp"))
 		return false;
-	if (f->event->moment.qp.known)
-		return find_noted(f, ret, looked);
+	if (f->event->moment.qp.known) {
+		const struct rd_moment *m = &f->event->moment;
+		int column = column_of(m->qp.type);
+
+		if (m->qp.cur >= RD_QPS_N || m->qp.next >= RD_QPS_N)
+			return false;
+		if (m->qp.mask & M_CUR_STATE && (m->qp.cur < RD_QPS_RTR || m->qp.cur == RD_QPS_ERR)) {
+			rd_explain(ret, "qp-state", RD_CONFIDENCE_HIGH,
+				   "cur_qp_state may only be RTR, RTS, SQD or SQE, and is %s", state_name(m->qp.cur));
+			add_states(f, ret);
+			return rd_explain_fix(ret, "# leave IBV_QP_CUR_STATE out of attr_mask");
+		}
+		/* From any state a queue pair can be moved to RESET, and from any but RESET to ERR. */
+		if (m->qp.next != RD_QPS_RESET && !(m->qp.next == RD_QPS_ERR && m->qp.cur != RD_QPS_RESET) &&
+		    !find_transition(m->qp.cur, m->qp.next)) {
+			explain_invalid(f, ret);
+			return true;
+		}
+		/* Only UC and UD queue pairs get into SQE. */
+		if (m->qp.mask & M_CUR_STATE && m->qp.cur == RD_QPS_SQE && column != UC && column != UD) {
+			rd_explain(ret, "qp-state", RD_CONFIDENCE_HIGH,
+				   "cur_qp_state is SQE, in which a queue pair of type %s never is",
+				   rd_qp_type_name(m->qp.type) ? rd_qp_type_name(m->qp.type) : "?");
+			add_states(f, ret);
+			return rd_explain_fix(ret, "# leave IBV_QP_CUR_STATE out of attr_mask");
+		}
+		if (column >= 0 && find_attributes(f, find_transition(m->qp.cur, m->qp.next), column, ret))
+			return true;
+		if (column >= 0)
+			rd_explain_fact(looked, "%s to %s with these attributes is permitted", state_name(m->qp.cur),
+					state_name(m->qp.next));
+		return false;
+	}
 	return find_never_init(f, ret) || find_foreign(f, ret);
 }
 
@@ -384,22 +376,6 @@ static void check_mtu(const struct rd_failure *f, struct found *found)
 			  "path_mtu is %" PRIu64 " bytes, and the port supports %" PRIu64, mtu_bytes(mtu), most);
 }
 
-static void check_alternate(const struct rd_failure *f, struct found *found)
-{
-	if (has_bit(&f->event->request, 14) && f->dev.link_layer && !strcmp(f->dev.link_layer, "Ethernet"))
-		add_found(found, "not-supported", CERTAIN,
-			  "an alternate path (IBV_QP_ALT_PATH) is supported on InfiniBand only");
-}
-
-static void check_mask(const struct rd_failure *f, struct found *found)
-{
-	uint64_t unknown = f->event->request.v[RD_REQ_MASK] & ~(uint64_t)(MASK_KNOWN | MASK_RATE_LIMIT);
-
-	if (unknown)
-		add_found(found, "attribute-value", CERTAIN, "attr_mask contains 0x%" PRIx64 ", which is not defined",
-			  unknown);
-}
-
 /* enum ib_access_flags: bits 0 to 9, and the optional ones from 20 on. Local writes, remote reads, writes and atomics are what each
  * queue pair has; other flags are of memory regions, or of few drivers. The core does not look at any of them. */
 #define ACCESS_KNOWN 0x3ff003ffu
@@ -423,17 +399,6 @@ static void check_access(const struct rd_failure *f, struct found *found)
 			  access, unusual);
 }
 
-/* The core leaves the index to the driver, and not every driver looks at it. */
-static void check_pkey(const struct rd_failure *f, struct found *found)
-{
-	const struct rd_request *r = &f->event->request;
-
-	if (rd_req_has(r, RD_REQ_PKEY_INDEX) && has_bit(r, 4) && f->dev.n_pkeys && rd_failure_in_driver(f) &&
-	    r->v[RD_REQ_PKEY_INDEX] >= f->dev.n_pkeys)
-		add_found(found, "pkey-index", CHECKED, "pkey_index is %" PRIu64 ", and the table of %s has %u entr%s",
-			  r->v[RD_REQ_PKEY_INDEX], RD_WORD_PORT(f), f->dev.n_pkeys, f->dev.n_pkeys == 1 ? "y" : "ies");
-}
-
 static const char *fix_for(const char *id)
 {
 	if (!strcmp(id, "limit-exceeded"))
@@ -448,22 +413,13 @@ static const char *fix_for(const char *id)
 	return "check where the program gets the value from; ibv_modify_qp(3) describes the attributes";
 }
 
-/* The cause is the only suspect, or one of several. */
-static void explain_found(const struct rd_failure *f, const struct found *found, enum rd_confidence confidence,
-			  struct rd_explanation *ret)
-{
-	_cleanup_buf_ struct rd_buf all = { 0 };
-
-	for (size_t i = 0; i < found->n; i++)
-		rd_buf_printf(&all, "%s%s", !i ? "" : i + 1 < found->n ? "; " : "; or ", found->v[i].text);
-	rd_explain(ret, found->v[0].id, confidence, "%s%s", found->n > 1 ? "one of these: " : "", all.data);
-	rd_explain_fact(ret, "attr_mask 0x%" PRIx64 ": %s", f->event->request.v[RD_REQ_MASK],
-			RD_WORD_MASK((uint32_t)f->event->request.v[RD_REQ_MASK]));
-	rd_explain_fix(ret, "# %s", fix_for(found->v[0].id));
-}
-
 bool rd_find_qp_values(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
+	uint64_t unknown;
+	const struct rd_request *r;
+	enum rd_confidence confidence;
+	_cleanup_buf_ struct rd_buf all = { 0 };
+
 	/* The core checks some values itself, drivers check others, or none. Elsewhere in the core it is not about values, and EPERM
 	 * is about privileges. */
 	bool checks = rd_failure_in_driver(f) || f->event->moment.qp.known ||
@@ -474,10 +430,20 @@ bool rd_find_qp_values(const struct rd_failure *f, struct rd_explanation *ret, s
 		return false;
 	check_bounds(f, &found);
 	check_mtu(f, &found);
-	check_alternate(f, &found);
-	check_mask(f, &found);
+	if (has_bit(&f->event->request, 14) && f->dev.link_layer && !strcmp(f->dev.link_layer, "Ethernet"))
+		add_found(&found, "not-supported", CERTAIN,
+			  "an alternate path (IBV_QP_ALT_PATH) is supported on InfiniBand only");
+	unknown = f->event->request.v[RD_REQ_MASK] & ~(uint64_t)(MASK_KNOWN | MASK_RATE_LIMIT);
+	if (unknown)
+		add_found(&found, "attribute-value", CERTAIN, "attr_mask contains 0x%" PRIx64 ", which is not defined",
+			  unknown);
 	check_access(f, &found);
-	check_pkey(f, &found);
+	/* The core leaves the index to the driver, and not every driver looks at it. */
+	r = &f->event->request;
+	if (rd_req_has(r, RD_REQ_PKEY_INDEX) && has_bit(r, 4) && f->dev.n_pkeys && rd_failure_in_driver(f) &&
+	    r->v[RD_REQ_PKEY_INDEX] >= f->dev.n_pkeys)
+		add_found(&found, "pkey-index", CHECKED, "pkey_index is %" PRIu64 ", and the table of %s has %u entr%s",
+			  r->v[RD_REQ_PKEY_INDEX], RD_WORD_PORT(f), f->dev.n_pkeys, f->dev.n_pkeys == 1 ? "y" : "ies");
 	if (!found.n) {
 		if (f->n_attrs)
 			rd_explain_fact(
@@ -485,11 +451,16 @@ bool rd_find_qp_values(const struct rd_failure *f, struct rd_explanation *ret, s
 				"timeouts, retry counts, path_mtu and limits of the device: no value is out of range");
 		return false;
 	}
-	explain_found(f, &found,
-		      found.n == 1 && checks && found.v[0].rank == CERTAIN && f->event->err != -EPERM ?
-			      RD_CONFIDENCE_HIGH :
-			      RD_CONFIDENCE_MEDIUM,
-		      ret);
+	/* The cause is the only suspect, or one of several. */
+	confidence = found.n == 1 && checks && found.v[0].rank == CERTAIN && f->event->err != -EPERM ?
+			     RD_CONFIDENCE_HIGH :
+			     RD_CONFIDENCE_MEDIUM;
+	for (size_t i = 0; i < found.n; i++)
+		rd_buf_printf(&all, "%s%s", !i ? "" : i + 1 < found.n ? "; " : "; or ", found.v[i].text);
+	rd_explain(ret, found.v[0].id, confidence, "%s%s", found.n > 1 ? "one of these: " : "", all.data);
+	rd_explain_fact(ret, "attr_mask 0x%" PRIx64 ": %s", f->event->request.v[RD_REQ_MASK],
+			RD_WORD_MASK((uint32_t)f->event->request.v[RD_REQ_MASK]));
+	rd_explain_fix(ret, "# %s", fix_for(found.v[0].id));
 	return true;
 }
 

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "diagnose/shared/rule.h"
@@ -175,18 +174,6 @@ static bool is_given(const struct rd_failure *f, const struct limit *l)
 	return rd_req_has(r, l->field);
 }
 
-/*
- * Limits are the driver's: errors of the core are about something else, but the core of Linux 7 refuses 0 completions itself, and not
- * every driver does. "max_sge" is the lower one of the limits for sends and receives. ENOMEM may be about memory.
- */
-static enum rd_confidence confidence_of(const struct rd_failure *f, const struct limit *l, uint64_t v)
-{
-	bool sge = l->field == RD_REQ_SEND_SGE || l->field == RD_REQ_RECV_SGE;
-
-	return rd_failure_in_driver(f) == (v != 0) && !sge && f->event->err != -ENOMEM ? RD_CONFIDENCE_HIGH :
-											 RD_CONFIDENCE_MEDIUM;
-}
-
 static size_t check_limits(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_request *r = &f->event->request;
@@ -206,8 +193,15 @@ static size_t check_limits(const struct rd_failure *f, struct rd_explanation *re
 		if (v)
 			rd_buf_printf(&all, ", and %s of %s is %" PRIu64, l->attr, f->event->ibdev, most);
 		if (!n++) {
+			bool sge = l->field == RD_REQ_SEND_SGE || l->field == RD_REQ_RECV_SGE;
+
 			id = v ? "limit-exceeded" : "attribute-value";
-			confidence = confidence_of(f, l, v);
+			/* Limits are the driver's: errors of the core are about something else, but the core of Linux 7 refuses
+			 * 0 completions itself, and not every driver does. "max_sge" is the lower one of the limits for sends
+			 * and receives. ENOMEM may be about memory. */
+			confidence = rd_failure_in_driver(f) == (v != 0) && !sge && f->event->err != -ENOMEM ?
+					     RD_CONFIDENCE_HIGH :
+					     RD_CONFIDENCE_MEDIUM;
 		}
 	}
 	if (n)
