@@ -470,28 +470,6 @@ static bool has_lost(const struct kinds *kinds, const struct group *own, const s
 	return own->n == 1 || own->n * 3 <= other->n;
 }
 
-static void add_missing(struct kinds *kinds, const struct group *own, const struct group *other)
-{
-	for (size_t h = 0; h < own->n; h++) {
-		size_t i = 0;
-
-		for (size_t k = 0; k < other->n_items; k++) {
-			const struct item *item = &other->items[k];
-			struct difference *d;
-
-			while (i < own->n_items && by_item(&own->items[i], item) < 0)
-				i++;
-			if (i < own->n_items && by_item(&own->items[i], item) == 0)
-				continue;
-			d = new_difference(kinds->cmp, item->nic ? DIFFERS_NIC : DIFFERS_GPU, own->hosts[h]);
-			snprintf(d->label, sizeof(d->label), "%s %.80s", item->nic ? "NIC" : "GPU", item->place);
-			d->severity = RD_SEV_CRITICAL;
-			d->with = other->n;
-			d->of = kinds->cmp->n;
-		}
-	}
-}
-
 /* Fewer devices than on other hosts, at other PCI addresses: unknown which one is missing. */
 static void report_fewer(struct kinds *kinds, const struct group *own, const struct group *other, bool nic)
 {
@@ -568,7 +546,24 @@ static void place_group(struct kinds *kinds, struct group *own, size_t number)
 	bool few = other && (own->n == 1 ? other->n > 1 : own->n * 3 <= other->n), reported = !other;
 
 	if (other && extra == 0 && (missing == 0 || has_lost(kinds, own, other, missing))) {
-		add_missing(kinds, own, other);
+		for (size_t h = 0; h < own->n; h++) {
+			size_t i = 0;
+
+			for (size_t k = 0; k < other->n_items; k++) {
+				const struct item *item = &other->items[k];
+				struct difference *d;
+
+				while (i < own->n_items && by_item(&own->items[i], item) < 0)
+					i++;
+				if (i < own->n_items && by_item(&own->items[i], item) == 0)
+					continue;
+				d = new_difference(kinds->cmp, item->nic ? DIFFERS_NIC : DIFFERS_GPU, own->hosts[h]);
+				snprintf(d->label, sizeof(d->label), "%s %.80s", item->nic ? "NIC" : "GPU", item->place);
+				d->severity = RD_SEV_CRITICAL;
+				d->with = other->n;
+				d->of = kinds->cmp->n;
+			}
+		}
 		kind = other == &kinds->common ? SIZE_MAX : cmp->kinds[other->hosts[0]];
 		reported = true;
 	} else if (other && missing > 0 && few && own->n_items < other->n_items && other != &kinds->common) {
@@ -617,24 +612,6 @@ static unsigned explains(const struct difference *cause, const struct difference
 		return cause->what == DIFFERS_SETTING && strstr(cause->label, " mtu");
 	default:
 		return 0;
-	}
-}
-
-/* Sets the causes of the differences from `from` on: of those before that explain one equally well, the first. */
-static void find_causes(struct compare *cmp, size_t from)
-{
-	for (size_t i = from; i < cmp->n_v; i++) {
-		struct difference *d = &cmp->v[i];
-		unsigned best = 1;
-
-		for (size_t k = cmp->last[d->host]; k; k = cmp->v[k - 1].before) {
-			unsigned how = explains(&cmp->v[k - 1], d);
-
-			if (how >= best) {
-				best = how;
-				d->cause = cmp->v[k - 1].finding;
-			}
-		}
 	}
 }
 
@@ -689,49 +666,6 @@ static struct seen *add_seen(struct seens *all, size_t host, const char *place, 
 
 	*seen = (struct seen){ all->cmp->kinds[host], host, place, value, label, .compute = true };
 	return seen;
-}
-
-static void gather_ports(struct seens *all, size_t host)
-{
-	static const size_t members[DIFFERS] = {
-		[DIFFERS_STATE] = offsetof(struct rd_compared_port, state),
-		[DIFFERS_LAYER] = offsetof(struct rd_compared_port, link_layer),
-		[DIFFERS_RATE] = offsetof(struct rd_compared_port, rate),
-		[DIFFERS_MTU] = offsetof(struct rd_compared_port, mtu),
-		[DIFFERS_NAME] = offsetof(struct rd_compared_port, label),
-		[DIFFERS_SUBNET] = offsetof(struct rd_compared_port, subnet),
-		[DIFFERS_FIRMWARE] = offsetof(struct rd_compared_port, firmware),
-	};
-
-	for (size_t p = 0; p < all->cmp->hosts[host].n_ports; p++) {
-		const struct rd_compared_port *port = &all->cmp->hosts[host].ports[p];
-		const char *value = *(char *const *)((const char *)port + members[all->what]);
-		struct seen *seen = add_seen(all, host, port->place, value, port->label);
-
-		seen->board = port->board;
-		seen->compute = port->compute;
-	}
-}
-
-static void gather(struct seens *all)
-{
-	for (size_t h = 0; h < all->cmp->n; h++) {
-		const struct rd_compared *host = &all->cmp->hosts[h];
-
-		if (all->what != DIFFERS_CHOICE && all->what != DIFFERS_SETTING)
-			gather_ports(all, h);
-		for (size_t i = 0; all->what == DIFFERS_SETTING && i < host->n_settings; i++) {
-			const struct rd_compared_setting *setting = &host->settings[i];
-
-			add_seen(all, h, setting->place, setting->value, setting->label ?: setting->place);
-		}
-		/* Compared by the place of the NIC, not by its name. */
-		for (size_t i = 0; all->what == DIFFERS_CHOICE && i < host->n_rails; i++) {
-			const struct rd_compared_port *port = &host->ports[host->rails[i].port];
-
-			add_seen(all, h, host->gpus[host->rails[i].gpu], port->place, port->label);
-		}
-	}
 }
 
 /* The most frequent of a run of sorted values; `with`: its count, `of`: the count of known values. */
@@ -928,7 +862,41 @@ static void compare_values(struct compare *cmp, enum differs what)
 {
 	_cleanup_(seens_deinit) struct seens all = { .cmp = cmp, .what = what };
 
-	gather(&all);
+	for (size_t h = 0; h < all.cmp->n; h++) {
+		const struct rd_compared *host = &all.cmp->hosts[h];
+
+		if (all.what != DIFFERS_CHOICE && all.what != DIFFERS_SETTING) {
+			static const size_t members[DIFFERS] = {
+				[DIFFERS_STATE] = offsetof(struct rd_compared_port, state),
+				[DIFFERS_LAYER] = offsetof(struct rd_compared_port, link_layer),
+				[DIFFERS_RATE] = offsetof(struct rd_compared_port, rate),
+				[DIFFERS_MTU] = offsetof(struct rd_compared_port, mtu),
+				[DIFFERS_NAME] = offsetof(struct rd_compared_port, label),
+				[DIFFERS_SUBNET] = offsetof(struct rd_compared_port, subnet),
+				[DIFFERS_FIRMWARE] = offsetof(struct rd_compared_port, firmware),
+			};
+
+			for (size_t p = 0; p < all.cmp->hosts[h].n_ports; p++) {
+				const struct rd_compared_port *port = &all.cmp->hosts[h].ports[p];
+				const char *value = *(char *const *)((const char *)port + members[all.what]);
+				struct seen *seen = add_seen(&all, h, port->place, value, port->label);
+
+				seen->board = port->board;
+				seen->compute = port->compute;
+			}
+		}
+		for (size_t i = 0; all.what == DIFFERS_SETTING && i < host->n_settings; i++) {
+			const struct rd_compared_setting *setting = &host->settings[i];
+
+			add_seen(&all, h, setting->place, setting->value, setting->label ?: setting->place);
+		}
+		/* Compared by the place of the NIC, not by its name. */
+		for (size_t i = 0; all.what == DIFFERS_CHOICE && i < host->n_rails; i++) {
+			const struct rd_compared_port *port = &host->ports[host->rails[i].port];
+
+			add_seen(&all, h, host->gpus[host->rails[i].gpu], port->place, port->label);
+		}
+	}
 	if (all.n == 0)
 		return;
 	if (what == DIFFERS_RATE) {
@@ -980,7 +948,20 @@ void rd_compare(const struct rd_compared *hosts, size_t n, struct rd_comparison 
 		size_t from = cmp.n_v;
 
 		compare_values(&cmp, what);
-		find_causes(&cmp, from);
+		/* Sets the causes of the differences from `from` on: of those before that explain one equally well, the first. */
+		for (size_t i = from; i < cmp.n_v; i++) {
+			struct difference *d = &cmp.v[i];
+			unsigned best = 1;
+
+			for (size_t k = cmp.last[d->host]; k; k = cmp.v[k - 1].before) {
+				unsigned how = explains(&cmp.v[k - 1], d);
+
+				if (how >= best) {
+					best = how;
+					d->cause = cmp.v[k - 1].finding;
+				}
+			}
+		}
 		fold_differences(&cmp, from);
 	}
 	mark_rails(&cmp);

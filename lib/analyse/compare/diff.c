@@ -66,21 +66,6 @@ static void take_port(const struct rd_port_views *views, size_t p, struct rd_com
 	ret->link_layer = rd_dup_if(port->link_layer);
 }
 
-static void take_rails(const struct rd_host *host, const struct rd_nicmap *map, struct rd_compared *ret)
-{
-	for (size_t i = 0; i < map->nccl.n; i++) {
-		const struct rd_choice *choice = &map->nccl.v[i];
-		struct rd_rail *rail = &ret->rails[ret->n_rails];
-
-		if (choice->n_ports == 0)
-			continue;
-		*rail = (struct rd_rail){ .gpu = choice->gpu,
-					  .port = (size_t)choice->ports[0],
-					  .nic = rd_dup(rd_port_label(host, &host->ports[choice->ports[0]]).text) };
-		ret->n_rails++;
-	}
-}
-
 static bool has_text(char *const *v, size_t n, const char *text)
 {
 	while (n > 0 && strcmp(v[n - 1], text) != 0)
@@ -111,28 +96,11 @@ static char *place_of(const struct rd_host *host, const struct rd_compared *all,
 	return rd_dup(fact->subject);
 }
 
-static void take_settings(const struct rd_host *host, const struct rd_facts *facts, struct rd_compared *ret)
-{
-	size_t cap = 0;
-
-	for (size_t i = 0; i < facts->n; i++) {
-		const struct rd_fact *fact = &facts->v[i];
-		_cleanup_free_ char *place = place_of(host, ret, fact);
-
-		if (place)
-			*RD_ADD(ret->settings, ret->n_settings, cap) = (struct rd_compared_setting){
-				.place = rd_text("%s %s", place, fact->field),
-				.label = strcmp(place, fact->subject) == 0 ?
-						 NULL :
-						 rd_text("%s %s", fact->subject, fact->field),
-				.value = rd_dup(fact->value),
-			};
-	}
-}
-
 void rd_compared_take(const char *name, const struct rd_host *host, const struct rd_nicmap *map,
 		      const struct rd_facts *facts, struct rd_compared *ret)
 {
+	size_t cap = 0;
+
 	*ret = (struct rd_compared){
 		.name = rd_dup(name),
 		.gpus = rd_alloc(host->n_gpus + 1, sizeof(*ret->gpus)),
@@ -146,8 +114,30 @@ void rd_compared_take(const char *name, const struct rd_host *host, const struct
 		ret->nics[ret->n_nics++] = rd_dup(nic_place(host, (int)i));
 	for (size_t p = 0; p < host->n_ports; p++)
 		take_port(&map->ports, p, &ret->ports[ret->n_ports++]);
-	take_rails(host, map, ret);
-	take_settings(host, facts, ret);
+	for (size_t i = 0; i < map->nccl.n; i++) {
+		const struct rd_choice *choice = &map->nccl.v[i];
+		struct rd_rail *rail = &ret->rails[ret->n_rails];
+
+		if (choice->n_ports == 0)
+			continue;
+		*rail = (struct rd_rail){ .gpu = choice->gpu,
+					  .port = (size_t)choice->ports[0],
+					  .nic = rd_dup(rd_port_label(host, &host->ports[choice->ports[0]]).text) };
+		ret->n_rails++;
+	}
+	for (size_t i = 0; i < facts->n; i++) {
+		const struct rd_fact *fact = &facts->v[i];
+		_cleanup_free_ char *place = place_of(host, ret, fact);
+
+		if (place)
+			*RD_ADD(ret->settings, ret->n_settings, cap) = (struct rd_compared_setting){
+				.place = rd_text("%s %s", place, fact->field),
+				.label = strcmp(place, fact->subject) == 0 ?
+						 NULL :
+						 rd_text("%s %s", fact->subject, fact->field),
+				.value = rd_dup(fact->value),
+			};
+	}
 }
 
 static const struct rd_fact *fact_of(const struct rd_change *change)

@@ -176,22 +176,6 @@ static void add_gpus(const struct maker *maker)
 	}
 }
 
-static void add_software(const struct maker *maker, const struct rd_system *system)
-{
-	rd_profile_add(maker->ret, "software.kernel", system->release);
-	rd_profile_add(maker->ret, "software.libibverbs", system->libibverbs);
-	rd_profile_add(maker->ret, "software.nvidia", system->nvidia_version);
-	for (size_t i = 0; i < system->n_modules; i++) {
-		const struct rd_loaded_module *module = &system->modules[i];
-
-		if (!module->rdma && strcmp(module->name, "ib_core") != 0 && !module->version)
-			continue;
-		add_value(maker, "module", module->name, "loaded", "yes");
-		if (module->version)
-			add_value(maker, "module", module->name, "version", module->version);
-	}
-}
-
 void rd_profile_of(const struct rd_port_views *views, const struct rd_system *system, bool learn, struct rd_profile *ret)
 {
 	const struct rd_host *host = views->host;
@@ -203,8 +187,20 @@ void rd_profile_of(const struct rd_port_views *views, const struct rd_system *sy
 	add_gpus(&maker);
 	add_nics(&maker);
 	add_bridges(&maker);
-	if (system)
-		add_software(&maker, system);
+	if (system) {
+		rd_profile_add(maker.ret, "software.kernel", system->release);
+		rd_profile_add(maker.ret, "software.libibverbs", system->libibverbs);
+		rd_profile_add(maker.ret, "software.nvidia", system->nvidia_version);
+		for (size_t i = 0; i < system->n_modules; i++) {
+			const struct rd_loaded_module *module = &system->modules[i];
+
+			if (!module->rdma && strcmp(module->name, "ib_core") != 0 && !module->version)
+				continue;
+			add_value(&maker, "module", module->name, "loaded", "yes");
+			if (module->version)
+				add_value(&maker, "module", module->name, "version", module->version);
+		}
+	}
 }
 
 /* Lines sorted by object, then by the rest of the key: profiles can have tens of thousands of lines. */
@@ -386,20 +382,6 @@ static void compare_value(struct compare *cmp, const struct rd_profile_line *lin
 			    line->value);
 }
 
-/* One finding for all: without root it may be a hundred registers. */
-static void report_unread(struct compare *cmp)
-{
-	static const struct rd_finding unread = { "profile-value",
-						  "Values in the profile could not be read on this host",
-						  "cannot determine whether the host matches its profile",
-						  RD_SEV_UNKNOWN };
-
-	rd_finding_put(cmp->findings, &unread,
-		       cmp->n_unread == 1 ? rd_dup(cmp->unread) :
-					    rd_text("%s and %zu more", cmp->unread, cmp->n_unread - 1),
-		       rd_text("not readable (PCI configuration requires CAP_SYS_ADMIN)"), NULL);
-}
-
 void rd_profile_compare(const struct rd_profile *profile, const struct rd_profile *self, struct rd_findings *ret)
 {
 	struct compare cmp = { .profile = profile, .self = self, .findings = ret };
@@ -414,7 +396,17 @@ void rd_profile_compare(const struct rd_profile *profile, const struct rd_profil
 	for (size_t i = 0; i < profile->n; i++)
 		if (is_compared(&cmp, profile->v[i].key))
 			compare_value(&cmp, &profile->v[i]);
-	if (cmp.n_unread > 0)
-		report_unread(&cmp);
+	if (cmp.n_unread > 0) {
+		/* One finding for all: without root it may be a hundred registers. */
+		static const struct rd_finding unread = { "profile-value",
+							  "Values in the profile could not be read on this host",
+							  "cannot determine whether the host matches its profile",
+							  RD_SEV_UNKNOWN };
+
+		rd_finding_put(cmp.findings, &unread,
+			       cmp.n_unread == 1 ? rd_dup(cmp.unread) :
+						   rd_text("%s and %zu more", cmp.unread, cmp.n_unread - 1),
+			       rd_text("not readable (PCI configuration requires CAP_SYS_ADMIN)"), NULL);
+	}
 	RD_FREE(cmp.wanted.v, cmp.own.v);
 }

@@ -2,7 +2,6 @@
 /* Differences between two samples of counters, and the rates of ports. */
 #include "analyse/counters/counters.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/map.h"

@@ -78,28 +78,6 @@ struct entry_match {
 	struct rd_env_list also; /* other devices whose names start with the entry */
 };
 
-static void find_matches(const struct rd_host *host, const struct rd_hca_list *list, const struct rd_hca_entry *entry,
-			 struct entry_match *ret)
-{
-	for (size_t p = 0; p < host->n_ports; p++) {
-		struct rd_hca_entry any = *entry;
-		const char *name = device(host, p);
-		bool again = p > 0 && host->ports[p].ibdev == host->ports[p - 1].ibdev;
-
-		any.port = -1;
-		if (!rd_hca_entry_matches(list, &any, name, host->ports[p].num))
-			continue;
-		ret->devices++;
-		if (!rd_hca_entry_matches(list, entry, name, host->ports[p].num))
-			continue;
-		ret->ports++;
-		ret->up += rd_port_active(&host->ports[p]);
-		ret->exact |= strcmp(name, entry->name) == 0;
-		if (strcmp(name, entry->name) != 0 && !again)
-			rd_env_list_add(&ret->also, name, strlen(name));
-	}
-}
-
 /* Checks one entry against all ports, and adds it to the entries with its fault. */
 static void check_entry(const struct rd_host *host, const struct rd_hca_list *list, const struct rd_hca_entry *entry,
 			struct rd_env_list *faults)
@@ -108,7 +86,23 @@ static void check_entry(const struct rd_host *host, const struct rd_hca_list *li
 	_cleanup_free_ char *also = NULL, *text = NULL;
 	int fault;
 
-	find_matches(host, list, entry, &match);
+	for (size_t p = 0; p < host->n_ports; p++) {
+		struct rd_hca_entry any = *entry;
+		const char *name = device(host, p);
+		bool again = p > 0 && host->ports[p].ibdev == host->ports[p - 1].ibdev;
+
+		any.port = -1;
+		if (!rd_hca_entry_matches(list, &any, name, host->ports[p].num))
+			continue;
+		match.devices++;
+		if (!rd_hca_entry_matches(list, entry, name, host->ports[p].num))
+			continue;
+		match.ports++;
+		match.up += rd_port_active(&host->ports[p]);
+		match.exact |= strcmp(name, entry->name) == 0;
+		if (strcmp(name, entry->name) != 0 && !again)
+			rd_env_list_add(&match.also, name, strlen(name));
+	}
 	also = rd_env_list_take(&match.also);
 	if (strpbrk(entry->name, "^="))
 		fault = SIGN_MISPLACED;
@@ -168,11 +162,20 @@ void rd_envcheck_nccl_hca(struct rd_check_env *check)
 	rd_envcheck_selection(check);
 }
 
-/* name:port[:count] with exact names; ^ at the start of the list excludes; = is not supported. */
-static void check_nvshmem_list(struct rd_check_env *check, bool is_list)
+void rd_envcheck_nvshmem_list(struct rd_check_env *check)
 {
+	const char *mapping = rd_effects_get(check->all, "NVSHMEM_ENABLE_NIC_PE_MAPPING");
+	bool is_list = strcmp(check->effect->name, "NVSHMEM_HCA_LIST") == 0;
+	bool on = rd_env_number(check->all, RD_ENV_LETTER, "NVSHMEM_ENABLE_NIC_PE_MAPPING", 0);
 	struct rd_hca_list list;
 
+	if (!is_list && rd_effects_get(check->all, "NVSHMEM_HCA_LIST")) {
+		rd_envcheck_effect(check, "not used: NVSHMEM_HCA_LIST overrides it");
+		return rd_envcheck_finding(check, RD_SEV_WARNING, "env-overridden",
+					   "NVSHMEM_HCA_LIST overrides this variable", "NVSHMEM does not read it", NULL,
+					   NULL);
+	}
+	/* name:port[:count] with exact names; ^ at the start of the list excludes; = is not supported. */
 	rd_hca_list_parse_most(check->effect->value, NVSHMEM_HCAS, &list);
 	list.exclude &= is_list;
 	if (list.exact)
@@ -182,21 +185,6 @@ static void check_nvshmem_list(struct rd_check_env *check, bool is_list)
 	list.exact = true;
 	check_entries(check, &list);
 	rd_hca_list_deinit(&list);
-}
-
-void rd_envcheck_nvshmem_list(struct rd_check_env *check)
-{
-	const char *mapping = rd_effects_get(check->all, "NVSHMEM_ENABLE_NIC_PE_MAPPING");
-	bool is_list = strcmp(check->effect->name, "NVSHMEM_HCA_LIST") == 0;
-	bool on = rd_env_number(check->all, RD_ENV_LETTER, "NVSHMEM_ENABLE_NIC_PE_MAPPING", 0);
-
-	if (!is_list && rd_effects_get(check->all, "NVSHMEM_HCA_LIST")) {
-		rd_envcheck_effect(check, "not used: NVSHMEM_HCA_LIST overrides it");
-		return rd_envcheck_finding(check, RD_SEV_WARNING, "env-overridden",
-					   "NVSHMEM_HCA_LIST overrides this variable", "NVSHMEM does not read it", NULL,
-					   NULL);
-	}
-	check_nvshmem_list(check, is_list);
 	rd_envcheck_effect_count(check);
 	rd_envcheck_effect(check, on ? "PEs use the NICs in this order" :
 				       "each PE uses the nearest of these NICs, not the next in order");
@@ -636,21 +624,6 @@ static double ack_timeout(long exponent)
 	return 4.096e-6 * (double)(UINT64_C(1) << exponent);
 }
 
-static void judge_timeout(struct rd_check_env *check, long exponent, double total)
-{
-	if (total > WATCHDOG)
-		rd_envcheck_finding(check, RD_SEV_NOTE, "env-timeout-long",
-				    "Unreachable peer is reported only after the PyTorch watchdog fires",
-				    "PyTorch's watchdog (600 s) aborts the job first, without naming the peer",
-				    rd_text("%.3g s", total), rd_text("20 to 23"));
-	else if (total < 1)
-		rd_envcheck_finding(check, RD_SEV_WARNING, "env-timeout-short",
-				    "Short network interruption fails the job",
-				    "a link flap or a reroute in the fabric takes longer than this timeout",
-				    rd_text("error after %.3g s at the earliest, 4 times that at the latest", total),
-				    rd_text("20 to 23 (%ld is set)", exponent));
-}
-
 /* The timer is 4.096 us x 2^N; the specification allows a device up to four times that. */
 void rd_envcheck_timeout(struct rd_check_env *check)
 {
@@ -679,7 +652,17 @@ void rd_envcheck_timeout(struct rd_check_env *check)
 		"local ACK timeout 4.096 us x 2^%ld = %.3g s; with %ld retries an unreachable peer is reported "
 		"after %.3g s at the earliest, 4 times that at the latest",
 		exponent, ack_timeout(exponent), retries, total);
-	judge_timeout(check, exponent, total);
+	if (total > WATCHDOG)
+		rd_envcheck_finding(check, RD_SEV_NOTE, "env-timeout-long",
+				    "Unreachable peer is reported only after the PyTorch watchdog fires",
+				    "PyTorch's watchdog (600 s) aborts the job first, without naming the peer",
+				    rd_text("%.3g s", total), rd_text("20 to 23"));
+	else if (total < 1)
+		rd_envcheck_finding(check, RD_SEV_WARNING, "env-timeout-short",
+				    "Short network interruption fails the job",
+				    "a link flap or a reroute in the fabric takes longer than this timeout",
+				    rd_text("error after %.3g s at the earliest, 4 times that at the latest", total),
+				    rd_text("20 to 23 (%ld is set)", exponent));
 }
 
 void rd_envcheck_retry_count(struct rd_check_env *check)
@@ -727,21 +710,6 @@ void rd_envcheck_service_level(struct rd_check_env *check)
 		rd_envcheck_effect(check,
 				   "RoCE: priority %ld in the VLAN tag; ports that trust DSCP use the traffic class",
 				   level);
-}
-
-static void judge_class(struct rd_check_env *check, long class)
-{
-	if ((class & 3) == 3)
-		rd_envcheck_finding(
-			check, RD_SEV_WARNING, "env-ecn-marked", "Traffic class marks every packet as congested",
-			"the lowest two bits are the ECN field; 3 (CE) signals congestion to the receiver on every packet",
-			rd_text("%ld = DSCP %ld x 4 + 3", class, class >> 2),
-			rd_text("%ld or %ld", (class >> 2) * 4, (class >> 2) * 4 + 2));
-	else if (class < 64 && (class & 3) && (CODE_POINTS >> class & 1) && !(CODE_POINTS >> (class >> 2) & 1))
-		rd_envcheck_finding(
-			check, RD_SEV_WARNING, "env-tc-is-dscp", "Value looks like a DSCP, not a traffic class",
-			"a traffic class is DSCP x 4, plus 2 for ECN-capable; switches classify packets by DSCP",
-			rd_text("%ld is DSCP %ld", class, class >> 2), rd_text("for DSCP %ld: %ld", class, class * 4));
 }
 
 /* Ports that would send this class with a priority without PFC, while another has it. Of a class that the
@@ -820,7 +788,17 @@ void rd_envcheck_traffic_class(struct rd_check_env *check)
 		return judge_class_on_ib(check, class);
 	/* The byte of the IP header: 6 bits of DSCP, 2 bits of ECN. */
 	rd_envcheck_effect(check, "RoCE: DSCP %ld, ECN bits %ld (%s)", class >> 2, class & 3, ecn[class & 3]);
-	judge_class(check, class);
+	if ((class & 3) == 3)
+		rd_envcheck_finding(
+			check, RD_SEV_WARNING, "env-ecn-marked", "Traffic class marks every packet as congested",
+			"the lowest two bits are the ECN field; 3 (CE) signals congestion to the receiver on every packet",
+			rd_text("%ld = DSCP %ld x 4 + 3", class, class >> 2),
+			rd_text("%ld or %ld", (class >> 2) * 4, (class >> 2) * 4 + 2));
+	else if (class < 64 && (class & 3) && (CODE_POINTS >> class & 1) && !(CODE_POINTS >> (class >> 2) & 1))
+		rd_envcheck_finding(
+			check, RD_SEV_WARNING, "env-tc-is-dscp", "Value looks like a DSCP, not a traffic class",
+			"a traffic class is DSCP x 4, plus 2 for ECN-capable; switches classify packets by DSCP",
+			rd_text("%ld is DSCP %ld", class, class >> 2), rd_text("for DSCP %ld: %ld", class, class * 4));
 	judge_priority(check, class);
 }
 

@@ -165,8 +165,13 @@ static void report_too_long(struct rd_check_env *check, size_t entries)
 			    rd_text("at most %d", DEVICES_MAX));
 }
 
-static void report_devices(struct rd_check_env *check, struct devices *devices)
+static void judge_devices(struct rd_check_env *check, struct devices *devices, bool negate)
 {
+	const char *tls = rd_effects_get(check->all, "UCX_TLS");
+	const struct rd_host *host = check->host;
+
+	if (devices->entries > LOOKUPS_MAX)
+		return report_too_long(check, devices->entries);
 	if (devices->entries > DEVICES_MAX)
 		report_too_long(check, devices->entries);
 	if (devices->bare.n)
@@ -179,16 +184,6 @@ static void report_devices(struct rd_check_env *check, struct devices *devices)
 	if (devices->none.n)
 		rd_envcheck_finding(check, RD_SEV_WARNING, "env-no-device", "No such device", "the entry has no effect",
 				    rd_env_list_take(&devices->none), NULL);
-}
-
-static void judge_devices(struct rd_check_env *check, struct devices *devices, bool negate)
-{
-	const char *tls = rd_effects_get(check->all, "UCX_TLS");
-	const struct rd_host *host = check->host;
-
-	if (devices->entries > LOOKUPS_MAX)
-		return report_too_long(check, devices->entries);
-	report_devices(check, devices);
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (devices->named[p] != negate && (!negate || rd_port_active(&host->ports[p])))
 			rd_envcheck_selects(check, p);

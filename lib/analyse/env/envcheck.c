@@ -344,11 +344,17 @@ static bool is_quoted(const char *value)
 	return n >= 2 && (*value == '"' || *value == '\'') && value[n - 1] == *value;
 }
 
-/* An unused setting is not a fault: only the setting that makes it unused is reported. */
-static void apply_rule(struct rd_check_env *check, const struct rd_env_rules *rules, const struct rd_env_rule *rule)
+static void check_variable(struct rd_check_env *check, const struct rd_env_rules *rules, const struct rd_env_rule *rule,
+			   bool *by_hca)
 {
-	const char *unused_by = rules->unused_by ? rules->unused_by(check->all, rule->name) : NULL;
+	const char *unused_by;
 
+	check->selects = check->effects = (struct rd_buf){ 0 };
+	check->minor = false;
+	check->values = &rule->values;
+	memset(check->selected, 0, check->host->n_ports);
+	/* An unused setting is not a fault: only the setting that makes it unused is reported. */
+	unused_by = rules->unused_by ? rules->unused_by(check->all, rule->name) : NULL;
 	if (unused_by) {
 		rd_envcheck_effect(check, "not used: %s", unused_by);
 	} else if (is_quoted(check->effect->value)) {
@@ -362,16 +368,6 @@ static void apply_rule(struct rd_check_env *check, const struct rd_env_rules *ru
 	} else {
 		rd_envcheck_values(check);
 	}
-}
-
-static void check_variable(struct rd_check_env *check, const struct rd_env_rules *rules, const struct rd_env_rule *rule,
-			   bool *by_hca)
-{
-	check->selects = check->effects = (struct rd_buf){ 0 };
-	check->minor = false;
-	check->values = &rule->values;
-	memset(check->selected, 0, check->host->n_ports);
-	apply_rule(check, rules, rule);
 	if (rule->hca) {
 		memcpy(by_hca, check->selected, check->host->n_ports);
 		check->by_hca = by_hca;
@@ -409,11 +405,25 @@ static void check_unknown(struct rd_check_env *check, struct rd_effect *effect, 
 				rd_text("%s", near), rd_text("# rename it to %s in the job's environment", near));
 }
 
-/* Variables without a rule: only the name is checked. */
-static void check_names(struct rd_check_env *check, struct rd_effects *effects)
+void rd_envcheck(const struct rd_port_views *views, struct rd_effects *effects, struct rd_findings *findings)
 {
+	const struct rd_host *host = views->host;
+	_cleanup_free_ bool *selected = rd_alloc(host->n_ports + 1, 1), *by_hca = rd_alloc(host->n_ports + 1, 1);
+	struct rd_check_env check = {
+		.host = host, .views = views, .all = effects, .findings = findings, .selected = selected
+	};
 	size_t compared = 0;
 
+	rd_effects_sort(effects);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(libraries); i++) {
+		check.by_hca = NULL;
+		for (size_t k = 0; k < libraries[i]->n; k++) {
+			check.effect = rd_effects_find(effects, libraries[i]->v[k].name);
+			if (check.effect)
+				check_variable(&check, libraries[i], &libraries[i]->v[k], by_hca);
+		}
+	}
+	/* Variables without a rule: only the name is checked. */
 	for (size_t i = 0; i < effects->n; i++) {
 		struct rd_effect *effect = &effects->v[i];
 		enum rd_env_known known;
@@ -426,26 +436,6 @@ static void check_names(struct rd_check_env *check, struct rd_effects *effects)
 		effect->effect = NULL;
 		effect->judged = RD_JUDGED_NO;
 		if (known != RD_ENV_NAME_KNOWN)
-			check_unknown(check, effect, known, note, &compared);
+			check_unknown(&check, effect, known, note, &compared);
 	}
-}
-
-void rd_envcheck(const struct rd_port_views *views, struct rd_effects *effects, struct rd_findings *findings)
-{
-	const struct rd_host *host = views->host;
-	_cleanup_free_ bool *selected = rd_alloc(host->n_ports + 1, 1), *by_hca = rd_alloc(host->n_ports + 1, 1);
-	struct rd_check_env check = {
-		.host = host, .views = views, .all = effects, .findings = findings, .selected = selected
-	};
-
-	rd_effects_sort(effects);
-	for (size_t i = 0; i < RD_ARRAY_SIZE(libraries); i++) {
-		check.by_hca = NULL;
-		for (size_t k = 0; k < libraries[i]->n; k++) {
-			check.effect = rd_effects_find(effects, libraries[i]->v[k].name);
-			if (check.effect)
-				check_variable(&check, libraries[i], &libraries[i]->v[k], by_hca);
-		}
-	}
-	check_names(&check, effects);
 }

@@ -196,28 +196,6 @@ static bool is_taken(const struct rd_log_forms *forms, const struct rd_log_form 
 	return false;
 }
 
-static void parse_line(struct parser *parser, char *line)
-{
-	struct rd_log_forms *forms = parser->forms;
-	struct rd_log_form form = { 0 };
-
-	if (*line == '#' || !*rd_trim(line))
-		return;
-	if (*line == '\t' || *line == ' ') {
-		if (!parser->skip && !(forms->n && parse_part(&forms->v[forms->n - 1], rd_trim(line))))
-			note_line(parser, "not a line of a form", line);
-		return;
-	}
-	parser->skip = !parse_head(line, &form) || forms->n == FORMS_MAX;
-	if (parser->skip)
-		note_line(parser, "expected \"form ID SEVERITY\" or \"code TABLE VALUE NAME SEVERITY\"", line);
-	parser->skip |= parser->skip || is_taken(forms, &form);
-	if (!parser->skip && form.table)
-		add_alias(&form, form.id);
-	if (!parser->skip)
-		*RD_ADD(forms->v, forms->n, forms->cap) = form;
-}
-
 int rd_log_forms_parse(const char *name, const char *text, size_t size, struct rd_log_forms *ret,
 		       struct rd_errlist *notes, struct rd_err *err)
 {
@@ -228,8 +206,25 @@ int rd_log_forms_parse(const char *name, const char *text, size_t size, struct r
 		return rd_err_set(err, EFBIG, name, "larger than the limit of %zu bytes for a table", RD_TABLE_BYTES);
 	rest = rd_texts_keep(&ret->texts, text, size);
 	while ((line = strsep(&rest, "\n"))) {
+		struct rd_log_forms *forms = parser.forms;
+		struct rd_log_form form = { 0 };
+
 		parser.number++;
-		parse_line(&parser, line);
+		if (*line == '#' || !*rd_trim(line))
+			continue;
+		if (*line == '\t' || *line == ' ') {
+			if (!parser.skip && !(forms->n && parse_part(&forms->v[forms->n - 1], rd_trim(line))))
+				note_line(&parser, "not a line of a form", line);
+			continue;
+		}
+		parser.skip = !parse_head(line, &form) || forms->n == FORMS_MAX;
+		if (parser.skip)
+			note_line(&parser, "expected \"form ID SEVERITY\" or \"code TABLE VALUE NAME SEVERITY\"", line);
+		parser.skip |= parser.skip || is_taken(forms, &form);
+		if (!parser.skip && form.table)
+			add_alias(&form, form.id);
+		if (!parser.skip)
+			*RD_ADD(forms->v, forms->n, forms->cap) = form;
 	}
 	return 0;
 }

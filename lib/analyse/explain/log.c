@@ -603,29 +603,6 @@ static void set_value(struct rd_log_line *line, enum rd_log_field field, const c
 		RD_SET(line->numbers[field], number);
 }
 
-/* A word that can only be the name of a device: "mlx5_0", "rocep33s0f1"; IPoIB interfaces have such names, too. */
-static void find_device(struct rd_log_line *line)
-{
-	const char *netdev = line->values[RD_LOG_NETDEV];
-
-	for (const char *at = line->text; *at && !line->values[RD_LOG_IBDEV]; at++) {
-		if (at > line->text && (isalnum((unsigned char)at[-1]) || strchr("_.-/", at[-1])))
-			continue;
-		for (size_t i = 0; i < RD_ARRAY_SIZE(drivers) && !line->values[RD_LOG_IBDEV]; i++) {
-			size_t begin = strlen(drivers[i].begin), size = begin;
-
-			if (strncmp(at, drivers[i].begin, begin) != 0 ||
-			    (!isdigit((unsigned char)at[begin]) && at[begin - 1] != '_' && at[begin] != '_') ||
-			    (netdev && strncmp(at, netdev, strlen(netdev)) == 0))
-				continue;
-			while (isalnum((unsigned char)at[size]) || at[size] == '_')
-				size++;
-			if (isdigit((unsigned char)at[size - 1]) && size > begin)
-				set_value(line, RD_LOG_IBDEV, at, size, 0);
-		}
-	}
-}
-
 /* "0000:81:00.0", with its domain (else it may be a time), if the line has one such address. */
 static void find_pci(struct rd_log_line *line)
 {
@@ -652,10 +629,49 @@ static void find_pci(struct rd_log_line *line)
 		set_value(line, RD_LOG_PCI, found, strlen(address[0]), 0);
 }
 
-/* "rc = -107", "failed (-22)": a negative number in the range of errnos, by itself. With -1 most functions only say that they failed;
- * "exitcode: -6" and "exited with code -6" are Python's words for a signal. */
-static void find_errno(struct rd_log_line *line)
+static bool has_code(const struct rd_log_line *line, const char *table)
 {
+	for (size_t i = 0; i < RD_ARRAY_SIZE(line->codes) && line->codes[i]; i++)
+		if (strstr(line->codes[i]->table, table))
+			return true;
+	return false;
+}
+
+/* What a line has besides the values of its form: the device, its PCI address, and the errno, whose text `code` (NULL: none) may be in it. */
+static void find_more(const struct rd_log_forms *forms, const struct rd_log_form *code, struct rd_log_line *line)
+{
+	if (!line->values[RD_LOG_IBDEV]) {
+		/* A word that can only be the name of a device: "mlx5_0", "rocep33s0f1"; IPoIB interfaces have such names,
+		 * too. */
+		const char *netdev = line->values[RD_LOG_NETDEV];
+
+		for (const char *at = line->text; *at && !line->values[RD_LOG_IBDEV]; at++) {
+			if (at > line->text && (isalnum((unsigned char)at[-1]) || strchr("_.-/", at[-1])))
+				continue;
+			for (size_t i = 0; i < RD_ARRAY_SIZE(drivers) && !line->values[RD_LOG_IBDEV]; i++) {
+				size_t begin = strlen(drivers[i].begin), size = begin;
+
+				if (strncmp(at, drivers[i].begin, begin) != 0 ||
+				    (!isdigit((unsigned char)at[begin]) && at[begin - 1] != '_' && at[begin] != '_') ||
+				    (netdev && strncmp(at, netdev, strlen(netdev)) == 0))
+					continue;
+				while (isalnum((unsigned char)at[size]) || at[size] == '_')
+					size++;
+				if (isdigit((unsigned char)at[size - 1]) && size > begin)
+					set_value(line, RD_LOG_IBDEV, at, size, 0);
+			}
+		}
+	}
+	if (!line->values[RD_LOG_PCI])
+		find_pci(line);
+	/* One of several values of a kind may be known. */
+	for (size_t i = 0; i < RD_LOG_FIELDS; i++)
+		if (rd_log_fields[i].table && has_code(line, rd_log_fields[i].table))
+			line->not_public &= ~(UINT64_C(1) << i);
+	if (has_code(line, "errno"))
+		return;
+	/* "rc = -107", "failed (-22)": a negative number in the range of errnos, by itself. With -1 most functions only say
+	 * that they failed; "exitcode: -6" and "exited with code -6" are Python's words for a signal. */
 	for (const char *at = line->text; (at = strchr(at, '-')) && !line->values[RD_LOG_ERRNO]; at++) {
 		const char *end = at + 1, *word = at;
 		uint64_t number;
@@ -670,30 +686,6 @@ static void find_errno(struct rd_log_line *line)
 			continue;
 		set_value(line, RD_LOG_ERRNO, at, (size_t)(end - at), number);
 	}
-}
-
-static bool has_code(const struct rd_log_line *line, const char *table)
-{
-	for (size_t i = 0; i < RD_ARRAY_SIZE(line->codes) && line->codes[i]; i++)
-		if (strstr(line->codes[i]->table, table))
-			return true;
-	return false;
-}
-
-/* What a line has besides the values of its form: the device, its PCI address, and the errno, whose text `code` (NULL: none) may be in it. */
-static void find_more(const struct rd_log_forms *forms, const struct rd_log_form *code, struct rd_log_line *line)
-{
-	if (!line->values[RD_LOG_IBDEV])
-		find_device(line);
-	if (!line->values[RD_LOG_PCI])
-		find_pci(line);
-	/* One of several values of a kind may be known. */
-	for (size_t i = 0; i < RD_LOG_FIELDS; i++)
-		if (rd_log_fields[i].table && has_code(line, rd_log_fields[i].table))
-			line->not_public &= ~(UINT64_C(1) << i);
-	if (has_code(line, "errno"))
-		return;
-	find_errno(line);
 	if (!code && line->numbers[RD_LOG_ERRNO].known == RD_OK)
 		code = rd_log_code(forms, "errno", line->numbers[RD_LOG_ERRNO].v);
 	if (!code || line->form == code)

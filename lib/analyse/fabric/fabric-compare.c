@@ -128,29 +128,6 @@ static bool is_missing(const struct comparison *c, size_t node)
 	return c->reach[node] == RD_REACH_MISSING && !c->of[node].replaced;
 }
 
-/* Per node of the saved topology: the missing switch to which all cables of a missing adapter led, or the first of several. */
-static void find_roots(struct comparison *c)
-{
-	for (size_t i = 0; i < c->plan->n_nodes; i++)
-		c->of[i].root = RD_NONE;
-	for (int pass = 0; pass < 2; pass++)
-		for (size_t i = 0; i < c->plan->n_ports; i++) {
-			const struct rd_fabric_port *port = &c->plan->ports[i];
-			size_t peer = port->peer == RD_NONE ? RD_NONE : c->plan->ports[port->peer].node;
-
-			if (peer == RD_NONE || !is_missing(c, port->node) ||
-			    c->plan->nodes[port->node].kind != RD_NODE_CA)
-				continue;
-			if (!is_missing(c, peer) || c->plan->nodes[peer].kind == RD_NODE_CA)
-				c->of[port->node].root = RD_NONE;
-			else if (pass == 0 && c->of[port->node].root == RD_NONE)
-				c->of[port->node].root = peer;
-		}
-	for (size_t i = 0; i < c->plan->n_nodes; i++)
-		if (c->of[i].root != RD_NONE)
-			c->of[c->of[i].root].adapters++;
-}
-
 /* Per missing switch: itself if it had a cable to a node that was found, else such a switch through which alone it could be reached. */
 static void find_owners(struct comparison *c)
 {
@@ -252,7 +229,26 @@ static void report_missing_switch(struct comparison *c, size_t node)
 /* Switches first: they explain why adapters are missing. */
 static void compare_nodes(struct comparison *c)
 {
-	find_roots(c);
+	/* Per node of the saved topology: the missing switch to which all cables of a missing adapter led, or the first of
+	 * several. */
+	for (size_t i = 0; i < c->plan->n_nodes; i++)
+		c->of[i].root = RD_NONE;
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < c->plan->n_ports; i++) {
+			const struct rd_fabric_port *port = &c->plan->ports[i];
+			size_t peer = port->peer == RD_NONE ? RD_NONE : c->plan->ports[port->peer].node;
+
+			if (peer == RD_NONE || !is_missing(c, port->node) ||
+			    c->plan->nodes[port->node].kind != RD_NODE_CA)
+				continue;
+			if (!is_missing(c, peer) || c->plan->nodes[peer].kind == RD_NODE_CA)
+				c->of[port->node].root = RD_NONE;
+			else if (pass == 0 && c->of[port->node].root == RD_NONE)
+				c->of[port->node].root = peer;
+		}
+	for (size_t i = 0; i < c->plan->n_nodes; i++)
+		if (c->of[i].root != RD_NONE)
+			c->of[c->of[i].root].adapters++;
 	find_owners(c);
 	/* Counts what the finding of each owner covers. */
 	for (size_t i = 0; i < c->plan->n_nodes; i++) {

@@ -427,38 +427,6 @@ static struct rd_finding *find_finding(const struct judge *j, const char *id, co
 	return NULL;
 }
 
-static void report_errors(struct judge *j, const struct rd_fabric_port *port, const struct rd_fabric_port *peer,
-			  const struct errors *here, const struct errors *there)
-{
-	bool flaps = here->flaps || there->flaps;
-	double degree = here->degree > there->degree ? here->degree : there->degree;
-	_cleanup_free_ char *other = NULL;
-	struct rd_finding finding = {
-		.id = "fabric-errors",
-		.severity = here->severity > there->severity ? here->severity : there->severity,
-		.title = flaps ? title_flaps : "error counters above their threshold",
-	};
-
-	if (finding.severity == RD_SEV_NOTE)
-		finding.title = "link went down and came up again, as when a node restarts";
-	explain(j, port, peer, here, there, &finding);
-	finding.harm = rd_fabric_harm(finding.severity == RD_SEV_NOTE	   ? RD_HARM_NOTE :
-				      flaps && rd_judge_is_uplink(j, port) ? RD_HARM_UPLINK_FLAPPING :
-				      flaps				   ? RD_HARM_FLAPPING :
-									     RD_HARM_ERRORS,
-				      finding.title == title_elsewhere ? 0 : degree);
-	rd_finding_at_port(&finding, j->fabric, here->text.len ? port : peer);
-	if (here->text.len && there->text.len) {
-		other = rd_fabric_port_text(j->fabric, peer);
-		finding.observed = rd_text("%s; %s: %s", here->text.data, other, there->text.data);
-	} else {
-		finding.observed = rd_dup(here->text.len ? here->text.data : there->text.data);
-	}
-	finding.expected = rd_text("%s (data file fabric-thresholds, or --thresholds FILE)",
-				   here->limit.len ? here->limit.data : there->limit.data);
-	rd_finding_add(j->findings, &finding);
-}
-
 /* Both ports of a cable, or of the latest one, once: at the one with the lower index. */
 static void judge_errors(struct judge *j, size_t index)
 {
@@ -475,8 +443,35 @@ static void judge_errors(struct judge *j, size_t index)
 	j->told[index] = here.text.len > 0;
 	if (peer)
 		j->told[peer - j->fabric->ports] = there.text.len > 0;
-	if (here.text.len || there.text.len)
-		report_errors(j, port, peer, &here, &there);
+	if (here.text.len || there.text.len) {
+		bool flaps = here.flaps || there.flaps;
+		double degree = here.degree > there.degree ? here.degree : there.degree;
+		_cleanup_free_ char *other = NULL;
+		struct rd_finding finding = {
+			.id = "fabric-errors",
+			.severity = here.severity > there.severity ? here.severity : there.severity,
+			.title = flaps ? title_flaps : "error counters above their threshold",
+		};
+
+		if (finding.severity == RD_SEV_NOTE)
+			finding.title = "link went down and came up again, as when a node restarts";
+		explain(j, port, peer, &here, &there, &finding);
+		finding.harm = rd_fabric_harm(finding.severity == RD_SEV_NOTE	   ? RD_HARM_NOTE :
+					      flaps && rd_judge_is_uplink(j, port) ? RD_HARM_UPLINK_FLAPPING :
+					      flaps				   ? RD_HARM_FLAPPING :
+										     RD_HARM_ERRORS,
+					      finding.title == title_elsewhere ? 0 : degree);
+		rd_finding_at_port(&finding, j->fabric, here.text.len ? port : peer);
+		if (here.text.len && there.text.len) {
+			other = rd_fabric_port_text(j->fabric, peer);
+			finding.observed = rd_text("%s; %s: %s", here.text.data, other, there.text.data);
+		} else {
+			finding.observed = rd_dup(here.text.len ? here.text.data : there.text.data);
+		}
+		finding.expected = rd_text("%s (data file fabric-thresholds, or --thresholds FILE)",
+					   here.limit.len ? here.limit.data : there.limit.data);
+		rd_finding_add(j->findings, &finding);
+	}
 }
 
 /* The finding about the cable at this port, whichever end it names; NULL: none. */

@@ -228,33 +228,6 @@ void rd_fabric_pick_changed(const struct rd_fabric *fabric, size_t busiest, bool
 	}
 }
 
-static struct rank rank_of(const struct rd_fabric *fabric, size_t index, enum rd_fabric_order order)
-{
-	const struct rd_fabric_port *port = &fabric->ports[index];
-	struct rank rank = { .first = -1, .second = -1, .port = index };
-	double seconds;
-	uint64_t ticks;
-
-	switch (order) {
-	case RD_FABRIC_BY_TRAFFIC:
-		if (port->fresh)
-			rd_fabric_gbps(fabric, port, RD_C_XMIT_DATA, &rank.first);
-		break;
-	case RD_FABRIC_BY_ERRORS:
-		rank.first = (double)errors_of(fabric, port, false);
-		rank.second = (double)errors_of(fabric, port, true);
-		break;
-	case RD_FABRIC_BY_WAIT:
-		rd_fabric_wait_share(fabric, port, &rank.first);
-		if (rd_fabric_delta(fabric, port, RD_C_XMIT_WAIT, &ticks, &seconds))
-			rank.second = (double)ticks / seconds;
-		break;
-	case RD_FABRIC_BY_NODE:
-		break;
-	}
-	return rank;
-}
-
 static int compare(const void *a, const void *b)
 {
 	const struct rank *x = a, *y = b;
@@ -267,8 +240,31 @@ size_t *rd_fabric_sort_by(const struct rd_fabric *fabric, enum rd_fabric_order o
 	_cleanup_free_ struct rank *places = rd_alloc(fabric->n_ports + 1, sizeof(*places));
 	size_t *sorted = rd_alloc(fabric->n_ports + 1, sizeof(*sorted));
 
-	for (size_t i = 0; i < fabric->n_ports; i++)
-		places[i] = rank_of(fabric, i, order);
+	for (size_t i = 0; i < fabric->n_ports; i++) {
+		const struct rd_fabric_port *port = &fabric->ports[i];
+		struct rank rank = { .first = -1, .second = -1, .port = i };
+		double seconds;
+		uint64_t ticks;
+
+		switch (order) {
+		case RD_FABRIC_BY_TRAFFIC:
+			if (port->fresh)
+				rd_fabric_gbps(fabric, port, RD_C_XMIT_DATA, &rank.first);
+			break;
+		case RD_FABRIC_BY_ERRORS:
+			rank.first = (double)errors_of(fabric, port, false);
+			rank.second = (double)errors_of(fabric, port, true);
+			break;
+		case RD_FABRIC_BY_WAIT:
+			rd_fabric_wait_share(fabric, port, &rank.first);
+			if (rd_fabric_delta(fabric, port, RD_C_XMIT_WAIT, &ticks, &seconds))
+				rank.second = (double)ticks / seconds;
+			break;
+		case RD_FABRIC_BY_NODE:
+			break;
+		}
+		places[i] = rank;
+	}
 	qsort(places, fabric->n_ports, sizeof(*places), compare);
 	for (size_t i = 0; i < fabric->n_ports; i++)
 		sorted[i] = places[i].port;

@@ -160,37 +160,6 @@ static void add_owner(struct rd_join *join, const uint8_t *ip, size_t host, int 
 		(struct rd_join_owner){ addr, (uint16_t)host, (uint16_t)dev };
 }
 
-/* The GIDs of iWARP are made of a MAC; what identifies its connections are the addresses of its interfaces. */
-static void add_ip_owners(struct rd_join *join, const struct rd_host *host, const struct rd_port *port, size_t h,
-			  int dev)
-{
-	for (size_t n = 0; n < port->n_netdevs; n++) {
-		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[n]];
-
-		for (size_t i = 0; i < netdev->n_addrs; i++) {
-			struct rd_sockaddr addr = { .family = netdev->addrs[i].v6 ? AF_INET6 : AF_INET };
-			uint8_t ip[16];
-
-			memcpy(addr.ip, netdev->addrs[i].raw, sizeof(addr.ip));
-			rd_qp_address(&addr, ip);
-			add_owner(join, ip, h, dev);
-		}
-	}
-}
-
-static void add_owners(struct rd_join *join, const struct rd_res *res, const struct rd_host *host, size_t h)
-{
-	for (size_t p = 0; host && p < host->n_ports; p++) {
-		const struct rd_port *port = &host->ports[p];
-		int dev = rd_res_find_dev(res, host->ibdevs[port->ibdev].name);
-
-		for (size_t g = 0; dev >= 0 && g < port->n_gids; g++)
-			add_owner(join, port->gids[g].raw, h, dev);
-		if (dev >= 0 && join->hosts[h].devs[dev].iwarp)
-			add_ip_owners(join, host, port, h, dev);
-	}
-}
-
 static bool is_xrc(unsigned type)
 {
 	return type == RD_QPT_XRC_INI || type == RD_QPT_XRC_TGT;
@@ -276,7 +245,29 @@ int rd_join_add(struct rd_join *join, const char *name, uint64_t time_ns, const 
 		(struct rd_join_host){ .name = rd_dup(name), .time_ns = time_ns };
 	rd_map_put(&join->names_map, hash, h);
 	add_devices(&join->hosts[h], res);
-	add_owners(join, res, host, h);
+	for (size_t p = 0; host && p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+		int dev = rd_res_find_dev(res, host->ibdevs[port->ibdev].name);
+
+		for (size_t g = 0; dev >= 0 && g < port->n_gids; g++)
+			add_owner(join, port->gids[g].raw, h, dev);
+		if (dev >= 0 && join->hosts[h].devs[dev].iwarp) {
+			/* The GIDs of iWARP are made of a MAC; what identifies its connections are the addresses of its
+			 * interfaces. */
+			for (size_t n = 0; n < port->n_netdevs; n++) {
+				const struct rd_netdev *netdev = &host->netdevs[port->netdevs[n]];
+
+				for (size_t i = 0; i < netdev->n_addrs; i++) {
+					struct rd_sockaddr addr = { .family = netdev->addrs[i].v6 ? AF_INET6 : AF_INET };
+					uint8_t ip[16];
+
+					memcpy(addr.ip, netdev->addrs[i].raw, sizeof(addr.ip));
+					rd_qp_address(&addr, ip);
+					add_owner(join, ip, h, dev);
+				}
+			}
+		}
+	}
 	rd_reserve(&join->qps, &join->cap_qps, join->n_qps + res->n_qps, sizeof(*join->qps));
 	for (size_t i = 0; i < res->n_qps; i++)
 		/* Queue pairs of datagrams have no peer. */
@@ -297,25 +288,6 @@ static int compare_owners(const void *a, const void *b)
 	const struct rd_join_owner *x = a, *y = b;
 
 	return RD_CMP(x->addr, y->addr) ?: RD_CMP(x->host, y->host) ?: RD_CMP(x->dev, y->dev);
-}
-
-/* RoCE lists most GIDs twice, for RoCE v1 and v2: still one device. */
-static void sort_owners(struct rd_join *join)
-{
-	size_t kept = 0;
-
-	rd_sort(join->owners, join->n_owners, sizeof(*join->owners), compare_owners);
-	for (size_t i = 0; i < join->n_owners; i++) {
-		const struct rd_join_owner owner = join->owners[i];
-		struct rd_join_addr *addr = &join->addrs[owner.addr];
-
-		if (kept > 0 && compare_owners(&join->owners[kept - 1], &owner) == 0)
-			continue;
-		if (addr->n_owners++ == 0)
-			addr->owner = (uint32_t)kept;
-		join->owners[kept++] = owner;
-	}
-	join->n_owners = kept;
 }
 
 /* Whether the device has this address. */
@@ -404,8 +376,21 @@ static void build(struct rd_join_state *state)
 {
 	struct rd_join *join = state->join;
 	struct rd_join_index *const all[] = { &state->numbers, &state->claims, &state->loose, &state->links };
+	size_t kept = 0;
 
-	sort_owners(join);
+	/* RoCE lists most GIDs twice, for RoCE v1 and v2: still one device. */
+	rd_sort(join->owners, join->n_owners, sizeof(*join->owners), compare_owners);
+	for (size_t i = 0; i < join->n_owners; i++) {
+		const struct rd_join_owner owner = join->owners[i];
+		struct rd_join_addr *addr = &join->addrs[owner.addr];
+
+		if (kept > 0 && compare_owners(&join->owners[kept - 1], &owner) == 0)
+			continue;
+		if (addr->n_owners++ == 0)
+			addr->owner = (uint32_t)kept;
+		join->owners[kept++] = owner;
+	}
+	join->n_owners = kept;
 	make_room(state);
 	state->done = rd_alloc(join->n_qps / 8 + 1, 1);
 	for (size_t i = 0; i < join->n_qps; i++)
@@ -661,12 +646,6 @@ static bool has_failed(const struct rd_join_qp *qp)
 	return qp->state == RD_QPS_SQE || qp->state == RD_QPS_ERR;
 }
 
-/* QP numbers alone can match by chance: drivers start at the same number on every host. */
-static bool is_proof(const struct rd_join_qp *a, const struct rd_join_qp *b)
-{
-	return a->peer || b->peer || compare_addresses(a, b) == RD_JOIN_AGREE || (a->job && a->job == b->job);
-}
-
 static enum rd_join_why why_connected(const struct rd_join_qp *a, const struct rd_join_qp *b)
 {
 	if (a->names == RD_JOIN_NAMES_NUMBER && (a->peer || b->peer))
@@ -681,7 +660,8 @@ static void add_mutual(struct rd_join_state *state, uint32_t from, uint32_t to)
 
 	set_done(state, to);
 	if (has_failed(a) || has_failed(b)) {
-		if (is_proof(a, b))
+		/* QP numbers alone can match by chance: drivers start at the same number on every host. */
+		if (a->peer || b->peer || compare_addresses(a, b) == RD_JOIN_AGREE || (a->job && a->job == b->job))
 			add_suspect(state, from, to, b->host, RD_JOIN_HALF_OPEN, RD_JOIN_FAILED, 0);
 		else
 			add_pair(state, from, to, RD_JOIN_AMBIGUOUS, RD_JOIN_FAILED_MAYBE, 0);
@@ -816,22 +796,6 @@ static const struct rd_join_pair *name_pairs(const struct rd_join *join, const s
 	return first;
 }
 
-static void add_finding(const struct rd_join *join, const struct rd_join_pairs *pairs, enum rd_join_verdict verdict,
-			const struct rd_finding *kind, struct rd_findings *findings)
-{
-	_cleanup_buf_ struct rd_buf names = { 0 };
-	size_t n = pairs->count[verdict] - (verdict == RD_JOIN_HALF_OPEN ? pairs->n_gone : 0);
-
-	if (n == 0)
-		return;
-	name_pairs(join, pairs, verdict, false, &names);
-	rd_finding_put(
-		findings, kind, RD_TAKE(names.data), rd_text("%zu of %zu pairs", n, pairs->n),
-		rd_dup(kind->severity == RD_SEV_CRITICAL ?
-			       "# check the end that is not connected: run rdmadiag qp-state --trace on that host" :
-			       "# capture all hosts of the job while rdma_cm or a recorder (qp-state --trace) knows the peers\n# then join the captures"));
-}
-
 static void add_gone(const struct rd_join *join, const struct rd_join_pairs *pairs, struct rd_findings *findings)
 {
 	static const struct rd_finding kind = {
@@ -869,6 +833,18 @@ void rd_join_findings(const struct rd_join *join, const struct rd_join_pairs *pa
 	};
 
 	add_gone(join, pairs, findings);
-	for (int kind = RD_JOIN_HALF_OPEN; kind < RD_JOIN_VERDICTS; kind++)
-		add_finding(join, pairs, (enum rd_join_verdict)kind, &kinds[kind], findings);
+	for (int kind = RD_JOIN_HALF_OPEN; kind < RD_JOIN_VERDICTS; kind++) {
+		enum rd_join_verdict verdict = (enum rd_join_verdict)kind;
+		_cleanup_buf_ struct rd_buf names = { 0 };
+		size_t n = pairs->count[verdict] - (verdict == RD_JOIN_HALF_OPEN ? pairs->n_gone : 0);
+
+		if (n == 0)
+			continue;
+		name_pairs(join, pairs, verdict, false, &names);
+		rd_finding_put(
+			findings, &kinds[kind], RD_TAKE(names.data), rd_text("%zu of %zu pairs", n, pairs->n),
+			rd_dup(kinds[kind].severity == RD_SEV_CRITICAL ?
+				       "# check the end that is not connected: run rdmadiag qp-state --trace on that host" :
+				       "# capture all hosts of the job while rdma_cm or a recorder (qp-state --trace) knows the peers\n# then join the captures"));
+	}
 }

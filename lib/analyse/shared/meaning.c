@@ -74,22 +74,12 @@ static bool parse_topic(char *word, struct rd_meaning *ret)
 	return rd_topic_is_load(ret->topic) == (ret->role == RD_ROLE_LOAD);
 }
 
-/* Reduces runs of blanks, left by joined lines, to one. */
-static void squeeze(char *text)
-{
-	char *to = text;
-
-	for (const char *from = text; *from; from++)
-		if (!strchr(BLANKS, *from) || !from[1] || !strchr(BLANKS, from[1]))
-			*to++ = *from;
-	*to = '\0';
-}
-
 /* `topic`: the invalid topic, pointing into the line, if that is the error; else NULL. */
 static bool parse_line(char *line, struct rd_meaning *ret, const char **topic)
 {
 	char *words[6] = { 0 }, *role, *sum, *word;
 	bool whole = rd_words(&line, words, RD_ARRAY_SIZE(words)) == RD_ARRAY_SIZE(words);
+	char *to;
 
 	*ret = (struct rd_meaning){ .name = words[0], .driver = words[1], .unit = words[2] };
 	*topic = NULL;
@@ -107,7 +97,12 @@ static bool parse_line(char *line, struct rd_meaning *ret, const char **topic)
 		*topic = word;
 	ret->summable = *sum == 's';
 	line = rd_trim(line);
-	squeeze(line);
+	/* Reduces runs of blanks, left by joined lines, to one. */
+	to = line;
+	for (const char *from = line; *from; from++)
+		if (!strchr(BLANKS, *from) || !from[1] || !strchr(BLANKS, from[1]))
+			*to++ = *from;
+	*to = '\0';
 	ret->text = line;
 	return *line && !*topic;
 }

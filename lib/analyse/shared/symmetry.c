@@ -43,29 +43,6 @@ static void board_key(const struct rd_pci *pci, bool subsystem, char *ret)
 			 pci->subdevice.v);
 }
 
-/* Marks network functions of the models that have an RDMA device here, including those that lost theirs. */
-static void mark_nics(const struct rd_host *host, struct rd_below *below)
-{
-	for (size_t n = 0; n < host->n_ibdevs; n++) {
-		const struct rd_ibdev *dev = &host->ibdevs[n];
-
-		/* Ports of one card, and cards of one model, are adjacent. */
-		if (dev->pci < 0 || dev->parent_netdev)
-			continue;
-		below[dev->pci].is_nic = host->pcis[dev->pci].pf < 0;
-		if (n > 0 && host->ibdevs[n - 1].pci >= 0 &&
-		    host->pcis[host->ibdevs[n - 1].pci].device.v == host->pcis[dev->pci].device.v)
-			continue;
-		for (size_t i = 0; i < host->n_pcis; i++) {
-			const struct rd_pci *pci = &host->pcis[i], *like = &host->pcis[dev->pci];
-
-			if (pci->class.v >> 16 == RD_PCI_NETWORK && pci->pf < 0 && pci->vendor.known == RD_OK &&
-			    pci->vendor.v == like->vendor.v && pci->device.v == like->device.v)
-				below[i].is_nic = true;
-		}
-	}
-}
-
 static void count_up(const struct rd_host *host, struct rd_below *below)
 {
 	for (size_t i = 0; i < host->n_pcis; i++) {
@@ -188,19 +165,6 @@ static void judge_twins(struct items *items, const struct item *v, unsigned n, s
 	for (unsigned i = 0; i < n; i++)
 		if (!same_value(&v[i], usual))
 			report_odd(items, &v[i], usual, most, n, clear && !v[i].front);
-}
-
-static void judge_trait(struct items *items, size_t gpus)
-{
-	rd_sort(items->v, items->n, sizeof(*items->v), compare_items);
-	for (size_t from = 0, to; from < items->n; from = to) {
-		for (to = from + 1; to < items->n && strcmp(items->v[from].key, items->v[to].key) == 0;)
-			to++;
-		judge_twins(items, items->v + from, (unsigned)(to - from), gpus);
-	}
-	for (size_t i = 0; i < items->n; i++)
-		RD_FREE(items->v[i].key, items->v[i].value);
-	items->n = 0;
 }
 
 /* Key that twins share; "" if unknown. `ret`: 64 bytes. */
@@ -412,7 +376,15 @@ static void find_twins(const struct rd_port_views *views, const struct rd_below 
 			firmware_trait(host, &items);
 		else
 			port_traits(views, below, &items);
-		judge_trait(&items, host->n_gpus);
+		rd_sort(items.v, items.n, sizeof(*items.v), compare_items);
+		for (size_t from = 0, to; from < items.n; from = to) {
+			for (to = from + 1; to < items.n && strcmp(items.v[from].key, items.v[to].key) == 0;)
+				to++;
+			judge_twins(&items, items.v + from, (unsigned)(to - from), host->n_gpus);
+		}
+		for (size_t i = 0; i < items.n; i++)
+			RD_FREE(items.v[i].key, items.v[i].value);
+		items.n = 0;
 	}
 	free(items.v);
 }
@@ -508,31 +480,27 @@ static int compare_sisters(const void *a, const void *b)
 	return RD_CMP(y->depth, x->depth) ?: strcmp(x->board, y->board) ?: x->pci - y->pci;
 }
 
-/* Up to four of the empty ports below a bridge; NULL: none. */
-static char *empty_ports(const struct state *st, int bridge)
-{
-	_cleanup_buf_ struct rd_buf list = { 0 };
-	unsigned n = 0;
-
-	for (size_t i = 0; i < st->host->n_pcis && n < 4; i++) {
-		int up = st->host->pcis[i].parent;
-
-		if (!rd_pci_is_bridge(&st->host->pcis[i]) || st->below[i].child)
-			continue;
-		while (up >= 0 && up != bridge)
-			up = st->host->pcis[up].parent;
-		if (up >= 0)
-			rd_buf_printf(&list, "%s%s", n++ ? ", " : "", st->host->pcis[i].addr);
-	}
-	return RD_TAKE(list.data);
-}
-
 static void report_missing(struct state *st, struct rd_missing missing)
 {
 	struct rd_symmetry *ret = st->ret;
 
-	if (missing.bridge >= 0)
-		missing.empty = empty_ports(st, missing.bridge);
+	if (missing.bridge >= 0) {
+		/* Up to four of the empty ports below a bridge; NULL: none. */
+		_cleanup_buf_ struct rd_buf list = { 0 };
+		unsigned n = 0;
+
+		for (size_t i = 0; i < st->host->n_pcis && n < 4; i++) {
+			int up = st->host->pcis[i].parent;
+
+			if (!rd_pci_is_bridge(&st->host->pcis[i]) || st->below[i].child)
+				continue;
+			while (up >= 0 && up != missing.bridge)
+				up = st->host->pcis[up].parent;
+			if (up >= 0)
+				rd_buf_printf(&list, "%s%s", n++ ? ", " : "", st->host->pcis[i].addr);
+		}
+		missing.empty = RD_TAKE(list.data);
+	}
 	*RD_ADD(ret->missing, ret->n_missing, ret->cap_missing) = missing;
 	st->reported_gpus |= missing.gpu;
 	for (int up = missing.bridge; up >= 0; up = st->host->pcis[up].parent)
@@ -665,18 +633,6 @@ static void judge_group(struct state *st, const struct sister *v, size_t n)
 	judge_kind(st, v, n, false);
 }
 
-/* A single switch with an accelerator on every port but one; with the missing one they would be 4, 8 or 16. */
-static void judge_alone(struct state *st, const struct sister *v)
-{
-	const struct rd_below *mine = &st->below[v->pci];
-	unsigned all = mine->main[GPU] + 1;
-
-	if (mine->reported[GPU] || mine->empty != 1 || mine->nics > 0 || mine->others > 0 || mine->ports != all ||
-	    mine->gpus != mine->main[GPU] || all < 4 || (all & (all - 1)) != 0)
-		return;
-	report_missing_gpu(st, v->pci, NULL, all, all >= 8 ? RD_MISSING_CLEAR : RD_MISSING_LIKELY);
-}
-
 static void judge_switches(struct state *st)
 {
 	const struct rd_host *host = st->host;
@@ -699,8 +655,17 @@ static void judge_switches(struct state *st)
 		for (to = from + 1; to < n && v[to].depth == v[from].depth && strcmp(v[to].board, v[from].board) == 0;)
 			to++;
 		judge_group(st, v + from, to - from);
-		for (size_t i = from; i < to; i++)
-			judge_alone(st, &v[i]);
+		for (size_t i = from; i < to; i++) {
+			/* A single switch with an accelerator on every port but one; with the missing one they would be 4, 8 or
+			 * 16. */
+			const struct rd_below *mine = &st->below[v[i].pci];
+			unsigned all = mine->main[GPU] + 1;
+
+			if (mine->reported[GPU] || mine->empty != 1 || mine->nics > 0 || mine->others > 0 ||
+			    mine->ports != all || mine->gpus != mine->main[GPU] || all < 4 || (all & (all - 1)) != 0)
+				continue;
+			report_missing_gpu(st, v[i].pci, NULL, all, all >= 8 ? RD_MISSING_CLEAR : RD_MISSING_LIKELY);
+		}
 	}
 }
 
@@ -726,25 +691,13 @@ static int empty_place(const struct state *st)
 	return -1;
 }
 
-/* Without evidence from switches, compares numbers: seven accelerators of one model and eight NICs of one board. */
-static void judge_numbers(struct state *st)
-{
-	unsigned more = st->nics;
-	int place;
-
-	if (st->gpus == 0 || st->gpus != st->host->n_gpus || (more & (more - 1)) != 0 || more < 4)
-		return;
-	place = empty_place(st);
-	if (!st->reported_gpus && st->gpus + 1 == more)
-		report_missing_gpu(st, -1, place >= 0 ? rd_dup(st->host->pcis[place].addr) : NULL, more,
-				   RD_MISSING_LIKELY);
-}
-
 void rd_symmetry_find(const struct rd_port_views *views, struct rd_symmetry *ret)
 {
 	const struct rd_host *host = views->host;
 	_cleanup_free_ struct rd_below *below = rd_alloc(host->n_pcis + 1, sizeof(*below));
 	struct state st = { .host = host, .below = below, .ret = ret };
+	unsigned more;
+	int place;
 
 	/* A topology file lists only the devices that a vendor or a library wants to show. */
 	if (host->from_topology_file)
@@ -755,12 +708,37 @@ void rd_symmetry_find(const struct rd_port_views *views, struct rd_symmetry *ret
 		below[host->gpus[g].pci].is_gpu = true;
 		below[host->gpus[g].pci].gpu = host->gpus[g].pci;
 	}
-	mark_nics(host, below);
+	/* Marks network functions of the models that have an RDMA device here, including those that lost theirs. */
+	for (size_t n = 0; n < host->n_ibdevs; n++) {
+		const struct rd_ibdev *dev = &host->ibdevs[n];
+
+		/* Ports of one card, and cards of one model, are adjacent. */
+		if (dev->pci < 0 || dev->parent_netdev)
+			continue;
+		below[dev->pci].is_nic = host->pcis[dev->pci].pf < 0;
+		if (n > 0 && host->ibdevs[n - 1].pci >= 0 &&
+		    host->pcis[host->ibdevs[n - 1].pci].device.v == host->pcis[dev->pci].device.v)
+			continue;
+		for (size_t i = 0; i < host->n_pcis; i++) {
+			const struct rd_pci *pci = &host->pcis[i], *like = &host->pcis[dev->pci];
+
+			if (pci->class.v >> 16 == RD_PCI_NETWORK && pci->pf < 0 && pci->vendor.known == RD_OK &&
+			    pci->vendor.v == like->vendor.v && pci->device.v == like->device.v)
+				below[i].is_nic = true;
+		}
+	}
 	count_up(host, below);
 	find_twins(views, below, ret);
 	find_main(&st, true);
 	count_main(&st);
 	judge_switches(&st);
 	find_main(&st, false);
-	judge_numbers(&st);
+	/* Without evidence from switches, compares numbers: seven accelerators of one model and eight NICs of one board. */
+	more = st.nics;
+	if (st.gpus == 0 || st.gpus != st.host->n_gpus || (more & (more - 1)) != 0 || more < 4)
+		return;
+	place = empty_place(&st);
+	if (!st.reported_gpus && st.gpus + 1 == more)
+		report_missing_gpu(&st, -1, place >= 0 ? rd_dup(st.host->pcis[place].addr) : NULL, more,
+				   RD_MISSING_LIKELY);
 }

@@ -181,28 +181,6 @@ static int by_place(const void *a, const void *b)
 	return RD_CMP(((const struct told *)a)->place, ((const struct told *)b)->place);
 }
 
-/* Adds what several hosts found once, as the worst of them has it, in the order of the files. */
-static void add_told(const struct rd_share_files *files, struct rd_findings *findings)
-{
-	_cleanup_free_ struct told *told = NULL;
-	size_t n = 0, cap = 0, kept = 0;
-
-	for (size_t i = 0; i < files->n; i++)
-		for (size_t k = 0; k < files->v[i].findings.n; k++) {
-			rd_reserve(&told, &cap, n + 1, sizeof(*told));
-			told[n] = (struct told){ &files->v[i].findings.v[k], n };
-			n++;
-		}
-	rd_sort(told, n, sizeof(*told), by_subject);
-	for (size_t i = 0; i < n; i++)
-		if (kept == 0 || strcmp(told[kept - 1].finding->id, told[i].finding->id) != 0 ||
-		    compare_text(told[kept - 1].finding->subject, told[i].finding->subject) != 0)
-			told[kept++] = told[i];
-	rd_sort(told, kept, sizeof(*told), by_place);
-	for (size_t i = 0; i < kept; i++)
-		rd_finding_copy(findings, told[i].finding);
-}
-
 static void judge_missing(const struct rd_merge *merge, const char *const *hosts, struct rd_findings *findings)
 {
 	struct rd_finding finding = { "fabric-share-missing", "no file has these shares: their ports are not read",
@@ -282,7 +260,24 @@ static void judge_age(const struct rd_share_files *files, const struct rd_merge 
 void rd_fabric_merge_judge(const struct rd_share_files *files, const struct rd_merge *merge, const char *const *hosts,
 			   struct rd_findings *findings)
 {
-	add_told(files, findings);
+	_cleanup_free_ struct told *told = NULL;
+	size_t n = 0, cap = 0, kept = 0;
+
+	/* Adds what several hosts found once, as the worst of them has it, in the order of the files. */
+	for (size_t i = 0; i < files->n; i++)
+		for (size_t k = 0; k < files->v[i].findings.n; k++) {
+			rd_reserve(&told, &cap, n + 1, sizeof(*told));
+			told[n] = (struct told){ &files->v[i].findings.v[k], n };
+			n++;
+		}
+	rd_sort(told, n, sizeof(*told), by_subject);
+	for (size_t i = 0; i < n; i++)
+		if (kept == 0 || strcmp(told[kept - 1].finding->id, told[i].finding->id) != 0 ||
+		    compare_text(told[kept - 1].finding->subject, told[i].finding->subject) != 0)
+			told[kept++] = told[i];
+	rd_sort(told, kept, sizeof(*told), by_place);
+	for (size_t i = 0; i < kept; i++)
+		rd_finding_copy(findings, told[i].finding);
 	judge_missing(merge, hosts, findings);
 	judge_topology(files, merge, findings);
 	judge_age(files, merge, findings);
