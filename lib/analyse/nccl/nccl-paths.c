@@ -239,24 +239,6 @@ static bool is_better_cpu_path(const struct rd_host *host, const struct cpu_path
 	return rd_host_find_numa(host, way->numa) < rd_host_find_numa(host, best->numa);
 }
 
-/* ncclGetLocalCpu: among the best paths to each CPU, the one with the most bandwidth. */
-static struct cpu_path local_cpu_path(const struct rd_host *host, size_t gpu)
-{
-	struct cpu_path best = direct_cpu_path(host, gpu), way, to;
-
-	for (size_t a = 0; a < host->n_gpus; a++) {
-		if (a == gpu || !cpu_path_through_peer(host, gpu, a, &to))
-			continue;
-		for (size_t b = 0; b < host->n_gpus; b++)
-			if (b != gpu && cpu_path_through_peer(host, gpu, b, &way) && way.numa == to.numa &&
-			    is_better_cpu_path(host, &way, &to))
-				to = way;
-		if (is_better_cpu_path(host, &to, &best))
-			best = to;
-	}
-	return best;
-}
-
 bool rd_nccl_near_enough(const struct rd_nccl_settings *settings, const struct rd_nccl_paths *paths, size_t n_nets,
 			 size_t gpu, size_t net)
 {
@@ -276,22 +258,6 @@ static bool uses_gdr(const struct state *st, size_t gpu, size_t net)
 		return false;
 	return (st->paths->offers[gpu].offered.known != RD_OK || st->paths->offers[gpu].offered.v) &&
 	       rd_nccl_near_enough(st->settings, st->paths, st->nets->n, gpu, net);
-}
-
-/* C2C plus PCI is P2C, but only to the nearest NICs, so PXN is preferred to other NICs. */
-static void mark_p2c(struct state *st)
-{
-	for (size_t g = 0; g < st->host->n_gpus; g++) {
-		size_t n = rd_nccl_local_nets(st->paths, st->nets->n, g, st->locals);
-
-		for (size_t i = 0; st->homes[g].type == RD_PATH_P2C && i < n; i++) {
-			size_t k = at(st, g, st->locals[i]);
-
-			if (st->nets->v[st->locals[i]].numa == st->homes[g].numa &&
-			    st->paths->to_net[k].type > RD_PATH_P2C)
-				st->paths->to_net[k].type = st->paths->to_gpu[k].type = RD_PATH_P2C;
-		}
-	}
 }
 
 static bool is_below(const struct rd_host *host, int pci, int node)
@@ -414,35 +380,6 @@ static struct rd_offer unknown(const char *why)
 	return (struct rd_offer){ .why = why };
 }
 
-static struct rd_offer of_nvidia(const struct rd_system *system, const struct rd_gpu *gpu)
-{
-	/* CPU and GPU share one memory; the driver supports neither peer memory nor DMA-BUF. */
-	if (gpu->name && strstr(gpu->name, "GB10") && !strstr(gpu->name, "GB100"))
-		return known_offer(false, "GB10 does not support GPUDirect RDMA");
-	if (rd_has_peermem(system))
-		return known_offer(true, "nvidia_peermem");
-	if (rd_gives_peermem(system))
-		return known_offer(true, "nv_peer_mem");
-	if (!system->modules_known)
-		return unknown("could not read /proc/modules");
-	if (rd_has_dmabuf(system))
-		return known_offer(true, "DMA-BUF");
-	if (!rd_system_module(system, "nvidia"))
-		return unknown("the nvidia driver is not loaded");
-	if (system->nvidia_open.known != RD_OK)
-		return unknown(
-			"nvidia_peermem is not loaded; could not determine whether the nvidia driver is the open one, "
-			"which supports DMA-BUF");
-	if (system->nvidia_open.v && system->dmabuf.known != RD_OK)
-		return unknown(
-			"nvidia_peermem is not loaded; could not determine whether this kernel's RDMA core supports "
-			"DMA-BUF");
-	if (system->nvidia_open.v && system->dmabuf.v)
-		return unknown(
-			"nvidia_peermem is not loaded, and the kernel lacks CONFIG_PCI_P2PDMA, which DMA-BUF may need");
-	return known_offer(false, "nvidia_peermem is not loaded, and DMA-BUF is not available");
-}
-
 static struct rd_offer of_amd(const struct rd_system *system)
 {
 	if (!system->modules_known)
@@ -472,8 +409,33 @@ static struct rd_offer offer_of(const struct rd_host *host, const struct rd_syst
 		return unknown("not in the topology file");
 	if (rd_gpu_is_for_guest(host, gpu))
 		return known_offer(false, "the accelerator is passed through to a virtual machine");
-	if (of->vendor && strcmp(of->vendor, "NVIDIA") == 0)
-		return of_nvidia(system, of);
+	if (of->vendor && strcmp(of->vendor, "NVIDIA") == 0) {
+		/* CPU and GPU share one memory; the driver supports neither peer memory nor DMA-BUF. */
+		if (of->name && strstr(of->name, "GB10") && !strstr(of->name, "GB100"))
+			return known_offer(false, "GB10 does not support GPUDirect RDMA");
+		if (rd_has_peermem(system))
+			return known_offer(true, "nvidia_peermem");
+		if (rd_gives_peermem(system))
+			return known_offer(true, "nv_peer_mem");
+		if (!system->modules_known)
+			return unknown("could not read /proc/modules");
+		if (rd_has_dmabuf(system))
+			return known_offer(true, "DMA-BUF");
+		if (!rd_system_module(system, "nvidia"))
+			return unknown("the nvidia driver is not loaded");
+		if (system->nvidia_open.known != RD_OK)
+			return unknown(
+				"nvidia_peermem is not loaded; could not determine whether the nvidia driver is the open one, "
+				"which supports DMA-BUF");
+		if (system->nvidia_open.v && system->dmabuf.known != RD_OK)
+			return unknown(
+				"nvidia_peermem is not loaded; could not determine whether this kernel's RDMA core supports "
+				"DMA-BUF");
+		if (system->nvidia_open.v && system->dmabuf.v)
+			return unknown(
+				"nvidia_peermem is not loaded, and the kernel lacks CONFIG_PCI_P2PDMA, which DMA-BUF may need");
+		return known_offer(false, "nvidia_peermem is not loaded, and DMA-BUF is not available");
+	}
 	return of->vendor && strcmp(of->vendor, "AMD") == 0 ? of_amd(system) :
 							      unknown("unknown for accelerators of this vendor");
 }
@@ -498,15 +460,39 @@ void rd_nccl_paths_find(const struct rd_host *host, const struct rd_system *syst
 	ret->to_gpu = rd_alloc(host->n_gpus * nets->n + 1, sizeof(*ret->to_gpu));
 	ret->offers = rd_alloc(host->n_gpus + 1, sizeof(*ret->offers));
 	for (size_t g = 0; g < host->n_gpus; g++) {
+		struct cpu_path best, way, to;
+
 		ret->offers[g] = offer_of(host, system, g);
-		homes[g] = local_cpu_path(host, g);
+		/* ncclGetLocalCpu: among the best paths to each CPU, the one with the most bandwidth. */
+		best = direct_cpu_path(host, g);
+		for (size_t a = 0; a < host->n_gpus; a++) {
+			if (a == g || !cpu_path_through_peer(host, g, a, &to))
+				continue;
+			for (size_t b = 0; b < host->n_gpus; b++)
+				if (b != g && cpu_path_through_peer(host, g, b, &way) && way.numa == to.numa &&
+				    is_better_cpu_path(host, &way, &to))
+					to = way;
+			if (is_better_cpu_path(host, &to, &best))
+				best = to;
+		}
+		homes[g] = best;
 		for (size_t n = 0; n < nets->n; n++)
 			ret->to_net[at(&st, g, n)] = ret->to_gpu[at(&st, g, n)] = direct_path(host, g, &nets->v[n]);
 	}
 	for (size_t a = 0; a < host->n_gpus; a++)
 		for (size_t b = 0; b < host->n_gpus; b++)
 			order[a] += a != b && comes_before(&st, b, a);
-	mark_p2c(&st);
+	/* C2C plus PCI is P2C, but only to the nearest NICs, so PXN is preferred to other NICs. */
+	for (size_t g = 0; g < st.host->n_gpus; g++) {
+		size_t n = rd_nccl_local_nets(st.paths, st.nets->n, g, st.locals);
+
+		for (size_t i = 0; st.homes[g].type == RD_PATH_P2C && i < n; i++) {
+			size_t k = at(&st, g, st.locals[i]);
+
+			if (st.nets->v[st.locals[i]].numa == st.homes[g].numa && st.paths->to_net[k].type > RD_PATH_P2C)
+				st.paths->to_net[k].type = st.paths->to_gpu[k].type = RD_PATH_P2C;
+		}
+	}
 	for (size_t i = 0; i < nets->n * host->n_gpus; i++) {
 		size_t n = i / host->n_gpus, g = 0;
 

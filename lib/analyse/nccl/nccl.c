@@ -127,45 +127,12 @@ int rd_nccl_place(const struct rd_host *host, int ibdev)
 	return first >= 0 ? first : dev->pci;
 }
 
-/* ncclIbGetPciPath: in the address "BBBB:BB:DD.F", F becomes 0, and so does DD unless NCCL_IB_MERGE_VFS is 0. If no such
- * function exists, NCCL finds no PCI device and uses the first CPU. The address of a Data Direct function is not changed; in a
- * topology file the addresses are already changed. */
-static void set_place(const struct state *st, struct device *dev)
-{
-	const struct rd_ibdev *ibdev = &st->host->ibdevs[st->host->ports[dev->port].ibdev];
-
-	dev->direct = ibdev->data_direct >= 0;
-	dev->pci = dev->direct ? ibdev->data_direct : ibdev->pci;
-	dev->place = dev->pci < 0 ? UINT64_MAX : place_of(&st->host->pcis[dev->pci]);
-	if (dev->pci < 0 || dev->direct || st->host->from_topology_file)
-		return;
-	dev->place &= st->settings->merge_vfs ? ~(uint64_t)0xff : ~(uint64_t)7;
-	dev->pci = find_place(st->host, dev->place);
-}
-
 /* ncclIbCompareDevs: sorts by the address of the device itself; devices without one come last. */
 static uint64_t order_of(const struct rd_host *host, const struct device *dev)
 {
 	int pci = host->ibdevs[host->ports[dev->port].ibdev].pci;
 
 	return pci < 0 ? UINT64_MAX : place_of(&host->pcis[pci]);
-}
-
-static void list_devices(struct state *st)
-{
-	for (size_t p = 0; p < st->host->n_ports && st->n < DEVICES_MAX; p++)
-		if (is_usable_port(st->host, st->settings, p))
-			st->v[st->n++] = (struct device){ .port = (int)p };
-	/* A topology file keeps its own order. */
-	for (size_t i = 1; !st->host->from_topology_file && i < st->n; i++)
-		for (size_t j = i; j > 0 && order_of(st->host, &st->v[j]) < order_of(st->host, &st->v[j - 1]); j--) {
-			struct device swapped = st->v[j];
-
-			st->v[j] = st->v[j - 1];
-			st->v[j - 1] = swapped;
-		}
-	for (size_t i = 0; i < st->n; i++)
-		set_place(st, &st->v[i]);
 }
 
 /* The CPU that a topology file lists the device under. */
@@ -323,7 +290,31 @@ static void find_nets(const struct rd_host *host, const struct rd_nccl_settings 
 	};
 	st->host = host;
 	st->settings = settings;
-	list_devices(st);
+	for (size_t p = 0; p < st->host->n_ports && st->n < DEVICES_MAX; p++)
+		if (is_usable_port(st->host, st->settings, p))
+			st->v[st->n++] = (struct device){ .port = (int)p };
+	/* A topology file keeps its own order. */
+	for (size_t i = 1; !st->host->from_topology_file && i < st->n; i++)
+		for (size_t j = i; j > 0 && order_of(st->host, &st->v[j]) < order_of(st->host, &st->v[j - 1]); j--) {
+			struct device swapped = st->v[j];
+
+			st->v[j] = st->v[j - 1];
+			st->v[j - 1] = swapped;
+		}
+	for (size_t i = 0; i < st->n; i++) {
+		/* ncclIbGetPciPath: in the address "BBBB:BB:DD.F", F becomes 0, and so does DD unless NCCL_IB_MERGE_VFS is 0.
+		 * If no such function exists, NCCL finds no PCI device and uses the first CPU. The address of a Data Direct
+		 * function is not changed; in a topology file the addresses are already changed. */
+		const struct rd_ibdev *ibdev = &st->host->ibdevs[st->host->ports[st->v[i].port].ibdev];
+
+		st->v[i].direct = ibdev->data_direct >= 0;
+		st->v[i].pci = st->v[i].direct ? ibdev->data_direct : ibdev->pci;
+		st->v[i].place = st->v[i].pci < 0 ? UINT64_MAX : place_of(&st->host->pcis[st->v[i].pci]);
+		if (st->v[i].pci < 0 || st->v[i].direct || st->host->from_topology_file)
+			continue;
+		st->v[i].place &= st->settings->merge_vfs ? ~(uint64_t)0xff : ~(uint64_t)7;
+		st->v[i].pci = find_place(st->host, st->v[i].place);
+	}
 	for (size_t i = 0; i < st->n; i++) {
 		size_t n = st->v[i].placed ? 0 : next_group(st, i, members);
 
@@ -490,28 +481,6 @@ static void set_gpudirect(const struct rd_host *host, const struct rd_nccl_paths
 	}
 }
 
-static void fill_pair(const struct rd_host *host, const struct rd_nccl_settings *settings,
-		      const struct rd_nccl_paths *paths, size_t gpu, size_t ibdev, struct rd_nicmap *map)
-{
-	struct rd_pair *pair = &map->pairs[gpu * map->n_ibdevs + ibdev];
-	long net = net_of_ibdev(host, &map->nccl_nets, ibdev);
-	enum rd_path physical = rd_distance_nccl(host, (int)gpu, (int)ibdev);
-
-	pair->nccl = physical;
-	pair->via = -1;
-	if (net < 0 || !is_supported(&host->gpus[gpu])) {
-		pair->gpudirect_why = net < 0 ? "NCCL does not use this NIC" : "NCCL does not support this accelerator";
-		return;
-	}
-	pair->nccl = paths->to_net[gpu * map->nccl_nets.n + (size_t)net].type;
-	pair->via = paths->to_net[gpu * map->nccl_nets.n + (size_t)net].via;
-	/* Without GPUDirect RDMA the path was diverted through the CPU: the physical distance counts. */
-	set_gpudirect(host, paths,
-		      physical <= settings->gdr_level ||
-			      rd_nccl_near_enough(settings, paths, map->nccl_nets.n, gpu, (size_t)net),
-		      pair->nccl, gpu, ibdev, pair);
-}
-
 static char *note_of(const struct rd_host *host, const struct rd_nccl_nets *nets)
 {
 	bool efa = false, supported = host->n_gpus == 0;
@@ -548,7 +517,25 @@ void rd_nccl_fill(const struct rd_host *host, const struct rd_system *system, co
 		rd_nccl_paths_find(host, system, &map->nccl_nets, settings, &paths);
 	for (size_t g = 0; g < n_gpus; g++) {
 		choose_for(host, &paths, &map->nccl_nets, g, locals, &map->nccl.v[map->nccl.n++]);
-		for (size_t d = 0; d < host->n_ibdevs; d++)
-			fill_pair(host, settings, &paths, g, d, map);
+		for (size_t d = 0; d < host->n_ibdevs; d++) {
+			struct rd_pair *pair = &map->pairs[g * map->n_ibdevs + d];
+			long net = net_of_ibdev(host, &map->nccl_nets, d);
+			enum rd_path physical = rd_distance_nccl(host, (int)g, (int)d);
+
+			pair->nccl = physical;
+			pair->via = -1;
+			if (net < 0 || !is_supported(&host->gpus[g])) {
+				pair->gpudirect_why = net < 0 ? "NCCL does not use this NIC" :
+								"NCCL does not support this accelerator";
+				continue;
+			}
+			pair->nccl = paths.to_net[g * map->nccl_nets.n + (size_t)net].type;
+			pair->via = paths.to_net[g * map->nccl_nets.n + (size_t)net].via;
+			/* Without GPUDirect RDMA the path was diverted through the CPU: the physical distance counts. */
+			set_gpudirect(host, &paths,
+				      physical <= settings->gdr_level ||
+					      rd_nccl_near_enough(settings, &paths, map->nccl_nets.n, g, (size_t)net),
+				      pair->nccl, g, d, pair);
+		}
 	}
 }

@@ -45,38 +45,6 @@ static int rank_of(const struct state *st, unsigned pe, size_t dev, enum rd_path
 	return *path == RD_PATH_UNKNOWN ? RD_PATH_SYS + 1 : (int)*path;
 }
 
-static void pass_one(struct state *st)
-{
-	size_t settled = 0;
-	enum rd_path own;
-
-	/* Sorted by path, then by PE, then by device. */
-	for (int rank = RD_PATH_PIX; rank <= RD_PATH_SYS + 1; rank++)
-		for (unsigned pe = 0; pe < st->pes; pe++)
-			for (size_t d = 0; d < st->n_devs; d++)
-				if (rank_of(st, pe, d, &own) == rank)
-					st->pairs[st->n_pairs++] = (struct candidate){ pe, d, own };
-
-	for (size_t i = 0; i < st->n_pairs && settled < (size_t)st->pes * st->each; i++) {
-		const struct candidate *pair = &st->pairs[i];
-		size_t base = (size_t)pair->pe * st->each, slot = base;
-
-		while (slot < base + st->each && st->taken[slot] != FREE)
-			slot++;
-		if (slot == base + st->each)
-			continue;
-		if (merit(pair->path) < merit(st->path[base])) {
-			for (; slot < base + st->each; slot++, settled++)
-				st->taken[slot] = NO_MORE;
-			continue;
-		}
-		st->taken[slot] = (long)pair->dev;
-		st->path[slot] = pair->path;
-		st->users[pair->dev]++;
-		settled++;
-	}
-}
-
 /* Rebalances one PE, over its own pairs in the same order. */
 static void rebalance_pe(struct state *st, unsigned pe, size_t slot)
 {
@@ -144,6 +112,8 @@ void rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, 
 	_cleanup_free_ long *taken = NULL;
 	_cleanup_free_ enum rd_path *path = NULL;
 	_cleanup_free_ unsigned *users = NULL;
+	size_t settled = 0;
+	enum rd_path own;
 
 	for (size_t p = 0; p < host->n_ports; p++)
 		if ((allowed ? allowed[p] : true) &&
@@ -159,7 +129,31 @@ void rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, 
 		taken[i] = FREE;
 		path[i] = RD_PATH_SYS;
 	}
-	pass_one(&st);
+	/* Sorted by path, then by PE, then by device. */
+	for (int rank = RD_PATH_PIX; rank <= RD_PATH_SYS + 1; rank++)
+		for (unsigned pe = 0; pe < st.pes; pe++)
+			for (size_t d = 0; d < st.n_devs; d++)
+				if (rank_of(&st, pe, d, &own) == rank)
+					st.pairs[st.n_pairs++] = (struct candidate){ pe, d, own };
+
+	for (size_t i = 0; i < st.n_pairs && settled < (size_t)st.pes * st.each; i++) {
+		const struct candidate *pair = &st.pairs[i];
+		size_t base = (size_t)pair->pe * st.each, slot = base;
+
+		while (slot < base + st.each && st.taken[slot] != FREE)
+			slot++;
+		if (slot == base + st.each)
+			continue;
+		if (merit(pair->path) < merit(st.path[base])) {
+			for (; slot < base + st.each; slot++, settled++)
+				st.taken[slot] = NO_MORE;
+			continue;
+		}
+		st.taken[slot] = (long)pair->dev;
+		st.path[slot] = pair->path;
+		st.users[pair->dev]++;
+		settled++;
+	}
 	/* Pass two. */
 	for (size_t slot = 0; slot < (size_t)st.pes * st.each; slot++)
 		if (taken[slot] >= 0)

@@ -58,25 +58,6 @@ static int compute_neighbour(const struct rd_port_views *views, const struct rd_
 	return -1;
 }
 
-/* The nearest usable port, those of the same role first. */
-static int nearest_port(const struct rd_host *host, const struct rd_nicmap *map, const struct rd_choice *choice)
-{
-	enum rd_role role = map->ports.v[choice->ports[0]].role;
-	int best = -1, best_rank = 0;
-
-	for (size_t p = 0; p < host->n_ports; p++) {
-		enum rd_path path = rd_nicmap_pair(map, (size_t)choice->gpu, (size_t)host->ports[p].ibdev)->path;
-		int rank =
-			(path == RD_PATH_UNKNOWN ? RD_PATH_SYS + 1 : (int)path) + (map->ports.v[p].role != role) * 16;
-
-		if (is_usable_backup(host, choice, p) && (best < 0 || rank < best_rank)) {
-			best = (int)p;
-			best_rank = rank;
-		}
-	}
-	return best;
-}
-
 static char *describe_shared(const struct rd_host *host, const char *what, int a, int b)
 {
 	int da = host->ports[a].ibdev, db = host->ports[b].ibdev, pa = host->ibdevs[da].pci, pb = host->ibdevs[db].pci;
@@ -119,28 +100,6 @@ static int device_neighbour(const struct rd_host *host, const struct rd_choice *
 	return -1;
 }
 
-/* Sets library_backup and its reason, what libraries do by themselves. NVSHMEM has no failover; libraries that add failover
- * to GPU-initiated RDMA use the other port of a two-port card, else the neighbour in the order of devices, which is not
- * necessarily a compute NIC. NCCL continues with the remaining ports of a merged NIC (src/transport/net_ib/p2p_resiliency.cc). */
-static void set_nvshmem_backups(const struct rd_host *host, struct rd_choices *choices)
-{
-	for (size_t i = 0; i < choices->n; i++) {
-		struct rd_choice *choice = &choices->v[i];
-
-		choice->library_backup = -1;
-		if (choice->n_ports == 0)
-			continue;
-		choice->library_backup = other_port_of_card(host, choice);
-		choice->library_backup_why = "other port of the card";
-		if (choice->library_backup >= 0)
-			continue;
-		choice->library_backup = device_neighbour(host, choice);
-		choice->library_backup_why = choice->library_backup < 0 ?
-						     "no device is paired with it in the device order" :
-						     "the device paired with it in the device order";
-	}
-}
-
 static void set_nccl_backups(const struct rd_nccl_nets *nets, struct rd_choices *choices)
 {
 	for (size_t i = 0; i < choices->n; i++) {
@@ -173,7 +132,22 @@ static void advise_backups(const struct rd_host *host, const struct rd_nicmap *m
 			what = "neighbour";
 		}
 		if (choice->backup < 0) {
-			choice->backup = nearest_port(host, map, choice);
+			enum rd_role role = map->ports.v[choice->ports[0]].role;
+			int best = -1, best_rank = 0;
+
+			/* The nearest usable port, those of the same role first. */
+			for (size_t p = 0; p < host->n_ports; p++) {
+				enum rd_path path =
+					rd_nicmap_pair(map, (size_t)choice->gpu, (size_t)host->ports[p].ibdev)->path;
+				int rank = (path == RD_PATH_UNKNOWN ? RD_PATH_SYS + 1 : (int)path) +
+					   (map->ports.v[p].role != role) * 16;
+
+				if (is_usable_backup(host, choice, p) && (best < 0 || rank < best_rank)) {
+					best = (int)p;
+					best_rank = rank;
+				}
+			}
+			choice->backup = best;
 			what = "nearest active port";
 		}
 		if (choice->backup < 0)
@@ -344,7 +318,25 @@ void rd_nicmap_analyse(const struct rd_host *host, const struct rd_system *syste
 	advise_backups(host, ret, &ret->nccl);
 	advise_backups(host, ret, &ret->nvshmem);
 	set_nccl_backups(&ret->nccl_nets, &ret->nccl);
-	set_nvshmem_backups(host, &ret->nvshmem);
+	/* Sets library_backup and its reason, what libraries do by themselves. NVSHMEM has no failover; libraries that add
+	 * failover to GPU-initiated RDMA use the other port of a two-port card, else the neighbour in the order of devices,
+	 * which is not necessarily a compute NIC. NCCL continues with the remaining ports of a merged NIC
+	 * (src/transport/net_ib/p2p_resiliency.cc). */
+	for (size_t i = 0; i < ret->nvshmem.n; i++) {
+		struct rd_choice *choice = &ret->nvshmem.v[i];
+
+		choice->library_backup = -1;
+		if (choice->n_ports == 0)
+			continue;
+		choice->library_backup = other_port_of_card(host, choice);
+		choice->library_backup_why = "other port of the card";
+		if (choice->library_backup >= 0)
+			continue;
+		choice->library_backup = device_neighbour(host, choice);
+		choice->library_backup_why = choice->library_backup < 0 ?
+						     "no device is paired with it in the device order" :
+						     "the device paired with it in the device order";
+	}
 	rd_env_fill(host, ret, &ret->env);
 	rd_stacks_fill(host, ret);
 	rd_stack_env_fill(ret);

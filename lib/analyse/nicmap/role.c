@@ -791,46 +791,6 @@ static void add_card(struct rd_role_state *st, int ibdev)
 	st->cards[st->n_cards++] = (struct rd_role_card){ .ibdev = ibdev, .kind = (int)k };
 }
 
-static void find_cards(struct rd_role_state *st)
-{
-	for (size_t d = 0; d < st->host->n_ibdevs; d++) {
-		st->card_of[d] = -1;
-		if (st->host->ibdevs[d].n_ports == 0 || why_not_nic(st->host, &st->host->ibdevs[d]))
-			continue;
-		for (size_t c = 0; c < st->n_cards && st->card_of[d] < 0; c++)
-			if (rd_same_card(st->host, st->cards[c].ibdev, (int)d))
-				st->card_of[d] = (int)c;
-		if (st->card_of[d] >= 0)
-			continue;
-		st->card_of[d] = (int)st->n_cards;
-		add_card(st, (int)d);
-	}
-}
-
-static void examine_ports(struct rd_role_state *st)
-{
-	for (size_t p = 0; p < st->host->n_ports; p++) {
-		const struct rd_port *port = &st->host->ports[p];
-		int card = st->card_of[port->ibdev];
-		struct rd_role_kind *kind;
-		double rate = rate_of(st, port);
-
-		find_front(st->host, port, &st->front[p].sign, st->front[p].text, sizeof(st->front[p].text));
-		if (card < 0)
-			continue;
-		kind = &st->kinds[st->cards[card].kind];
-		kind->ib |= port->link_layer && strcmp(port->link_layer, "InfiniBand") == 0;
-		if (rate > kind->rate)
-			kind->rate = rate;
-		if (rate > st->fastest)
-			st->fastest = rate;
-		if (st->front[p].sign > st->cards[card].front)
-			st->cards[card].front = st->front[p].sign;
-	}
-	for (size_t c = 0; c < st->n_cards; c++)
-		st->kinds[st->cards[c].kind].all_front &= st->cards[c].front == RD_FRONT_ROUTE;
-}
-
 /* The role of a port that is not a compute port. */
 static enum rd_role other_role(const struct rd_role_state *st, const struct rd_port *port, enum rd_role_front sign)
 {
@@ -909,8 +869,38 @@ void rd_role_fill(const struct rd_host *host, struct rd_nicmap *map)
 	};
 
 	st.front = rd_alloc(host->n_ports + 1, sizeof(*st.front));
-	find_cards(&st);
-	examine_ports(&st);
+	for (size_t d = 0; d < st.host->n_ibdevs; d++) {
+		st.card_of[d] = -1;
+		if (st.host->ibdevs[d].n_ports == 0 || why_not_nic(st.host, &st.host->ibdevs[d]))
+			continue;
+		for (size_t c = 0; c < st.n_cards && st.card_of[d] < 0; c++)
+			if (rd_same_card(st.host, st.cards[c].ibdev, (int)d))
+				st.card_of[d] = (int)c;
+		if (st.card_of[d] >= 0)
+			continue;
+		st.card_of[d] = (int)st.n_cards;
+		add_card(&st, (int)d);
+	}
+	for (size_t p = 0; p < st.host->n_ports; p++) {
+		const struct rd_port *port = &st.host->ports[p];
+		int card = st.card_of[port->ibdev];
+		struct rd_role_kind *kind;
+		double rate = rate_of(&st, port);
+
+		find_front(st.host, port, &st.front[p].sign, st.front[p].text, sizeof(st.front[p].text));
+		if (card < 0)
+			continue;
+		kind = &st.kinds[st.cards[card].kind];
+		kind->ib |= port->link_layer && strcmp(port->link_layer, "InfiniBand") == 0;
+		if (rate > kind->rate)
+			kind->rate = rate;
+		if (rate > st.fastest)
+			st.fastest = rate;
+		if (st.front[p].sign > st.cards[card].front)
+			st.cards[card].front = st.front[p].sign;
+	}
+	for (size_t c = 0; c < st.n_cards; c++)
+		st.kinds[st.cards[c].kind].all_front &= st.cards[c].front == RD_FRONT_ROUTE;
 	if (host->n_gpus > 0)
 		choose_near(&st);
 	else

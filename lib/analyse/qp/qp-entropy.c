@@ -41,22 +41,18 @@ static uint64_t mix(uint64_t value, uint64_t seed)
 	return value ^ value >> 31;
 }
 
-static uint64_t key_of(const struct flow *flow, bool with_qp)
-{
-	uint64_t key = rd_hash(RD_HASH, flow->peer, sizeof(flow->peer));
-
-	key = rd_hash(key, &flow->dev, sizeof(flow->dev));
-	key = rd_hash(key, &flow->sport, sizeof(flow->sport));
-	return with_qp ? rd_hash(key, &flow->rqpn, sizeof(flow->rqpn)) : key;
-}
-
 static void compute_share(const struct flow *flows, size_t n, unsigned links, bool with_qp, double *mean, double *worst)
 {
 	_cleanup_free_ size_t *load = rd_alloc(links, sizeof(*load));
 	_cleanup_free_ uint64_t *keys = rd_alloc(n + 1, sizeof(*keys));
 
-	for (size_t i = 0; i < n; i++)
-		keys[i] = key_of(&flows[i], with_qp);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t key = rd_hash(RD_HASH, flows[i].peer, sizeof(flows[i].peer));
+
+		key = rd_hash(key, &flows[i].dev, sizeof(flows[i].dev));
+		key = rd_hash(key, &flows[i].sport, sizeof(flows[i].sport));
+		keys[i] = with_qp ? rd_hash(key, &flows[i].rqpn, sizeof(flows[i].rqpn)) : key;
+	}
 	*mean = *worst = 0;
 	for (uint64_t seed = 1; seed <= HASHES; seed++) {
 		size_t most = 0;

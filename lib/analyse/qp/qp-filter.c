@@ -64,21 +64,10 @@ static int parse_numbers(struct rd_qp_numbers *numbers, const char *option, cons
 	}
 }
 
-static int parse_peer(struct rd_qp_filter *filter, const char *arg, struct rd_err *err)
+int rd_qp_filter_set(struct rd_qp_filter *filter, const char *option, const char *arg, struct rd_err *err)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
-	memcpy(filter->peer, mapped, sizeof(mapped));
-	filter->has_peer = inet_pton(AF_INET, arg, filter->peer + 12) == 1 ||
-			   inet_pton(AF_INET6, arg, filter->peer) == 1;
-	if (filter->has_peer)
-		return 0;
-	rd_err_set(err, EINVAL, "--peer", "'%s' is neither a GID nor an IP address", arg);
-	return rd_err_hint(err, "rdmadiag qp-state --by peer");
-}
-
-int rd_qp_filter_set(struct rd_qp_filter *filter, const char *option, const char *arg, struct rd_err *err)
-{
 	const struct {
 		const char *name;
 		const char **text;
@@ -107,7 +96,13 @@ int rd_qp_filter_set(struct rd_qp_filter *filter, const char *option, const char
 	if (strcmp(option, "type") == 0)
 		return parse_kinds(&filter->types, "--type", arg, rd_qp_type_parse,
 				   "SMI, GSI, UC, UD, RAW_PACKET, XRC_INI, XRC_TGT, DRIVER, RC", err);
-	return parse_peer(filter, arg, err);
+	memcpy(filter->peer, mapped, sizeof(mapped));
+	filter->has_peer = inet_pton(AF_INET, arg, filter->peer + 12) == 1 ||
+			   inet_pton(AF_INET6, arg, filter->peer) == 1;
+	if (filter->has_peer)
+		return 0;
+	rd_err_set(err, EINVAL, "--peer", "'%s' is neither a GID nor an IP address", arg);
+	return rd_err_hint(err, "rdmadiag qp-state --by peer");
 }
 
 static bool kind_matches(const struct rd_qp_kinds *kinds, bool known, unsigned value)

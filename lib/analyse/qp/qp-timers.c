@@ -216,19 +216,6 @@ static const struct {
 			    RD_SEV_NOTE } },
 };
 
-/* Whether queue pair `i` has the timer, and whether it is the one of the finding. */
-static void count_timers(const struct rd_qp *qp, const struct rd_qp_view *view, size_t i, struct counted counted[TIMERS])
-{
-	const struct rd_qp_seen attrs = rd_qp_attributes(view);
-
-	if (has_timeout(qp) && attrs.timeout.known == RD_OK)
-		count(&counted[ACK_OFF], i, attrs.timeout.v == 0);
-	if (has_peer(qp) && attrs.min_rnr_timer.known == RD_OK)
-		count(&counted[RNR_LONGEST], i, attrs.min_rnr_timer.v == 0);
-	if (has_timeout(qp) && attrs.rnr_retry.known == RD_OK)
-		count(&counted[RNR_FOREVER], i, attrs.rnr_retry.v == 7);
-}
-
 void rd_qp_timer_findings(const struct rd_qp_views *views, const bool *chosen, struct rd_findings *findings)
 {
 	const struct rd_res *res = views->res;
@@ -240,8 +227,17 @@ void rd_qp_timer_findings(const struct rd_qp_views *views, const bool *chosen, s
 		int dev = res->qps[i].dev;
 
 		for (; i < res->n_qps && res->qps[i].dev == dev; i++)
-			if (!chosen || chosen[i])
-				count_timers(&res->qps[i], &views->v[i], i, counted);
+			if (!chosen || chosen[i]) {
+				/* Whether queue pair `i` has the timer, and whether it is the one of the finding. */
+				const struct rd_qp_seen attrs = rd_qp_attributes(&views->v[i]);
+
+				if (has_timeout(&res->qps[i]) && attrs.timeout.known == RD_OK)
+					count(&counted[ACK_OFF], i, attrs.timeout.v == 0);
+				if (has_peer(&res->qps[i]) && attrs.min_rnr_timer.known == RD_OK)
+					count(&counted[RNR_LONGEST], i, attrs.min_rnr_timer.v == 0);
+				if (has_timeout(&res->qps[i]) && attrs.rnr_retry.known == RD_OK)
+					count(&counted[RNR_FOREVER], i, attrs.rnr_retry.v == 7);
+			}
 		for (int timer = 0; timer < TIMERS; timer++) {
 			_cleanup_free_ char *first = NULL;
 			struct rd_finding kind = timers[timer].kind;

@@ -241,15 +241,6 @@ static double seconds(uint64_t now_ns, uint64_t then_ns)
 	return now_ns > then_ns ? (double)(now_ns - then_ns) / 1e9 : 0;
 }
 
-static void set_age(const struct tracked *q, uint64_t now_ns, struct rd_qp_past *past)
-{
-	past->fresh = q->kind == RD_AGE_AT_LEAST ? false : q->to_ns > q->sample_ns;
-	past->age_kind = q->kind;
-	RD_SET(past->age_seconds, seconds(now_ns, q->to_ns));
-	if (q->kind != RD_AGE_AT_LEAST)
-		RD_SET(past->age_max_seconds, seconds(now_ns, q->from_ns));
-}
-
 /* Packets between two PSNs; a step back counts as 0. */
 static uint32_t advance(uint32_t from, uint32_t to)
 {
@@ -288,13 +279,6 @@ static void set_psn_rate(struct tracked *q, const struct rd_qp *qp, uint64_t now
 		RD_SET(q->best, packets / dt);
 }
 
-/* Numbers are reused: whether this is another queue pair than in the last sample, or one of another device of that name. */
-static bool is_another(const struct tracked *q, const struct rd_res *res, const struct rd_qp *qp)
-{
-	return q->sample_ns && (q->dev_index != res->devs[qp->dev].index || DIFFERS(q->pid, qp->owner.pid) ||
-				DIFFERS(q->pdn, qp->pdn) || DIFFERS(q->type, qp->type));
-}
-
 /* Updates the state from a sample. */
 static void update_state(struct tracked *q, const struct rd_qp *qp, bool created_since, uint64_t last_ns,
 			 uint64_t now_ns)
@@ -314,20 +298,6 @@ static void update_state(struct tracked *q, const struct rd_qp *qp, bool created
 	}
 }
 
-static void store_sample(struct tracked *q, const struct rd_res *res, const struct rd_qp *qp, uint64_t began_ns,
-			 uint64_t mono_ns)
-{
-	q->sample_began_ns = began_ns;
-	q->sample_ns = mono_ns;
-	q->dev_index = res->devs[qp->dev].index;
-	RD_COPY(q->pid, qp->owner.pid);
-	RD_COPY(q->pdn, qp->pdn);
-	RD_COPY(q->type, qp->type);
-	RD_COPY(q->rqpn, qp->rqpn);
-	RD_COPY(q->sq_psn, qp->sq_psn);
-	RD_COPY(q->rq_psn, qp->rq_psn);
-}
-
 /* Updates one queue pair. `now`: where it is kept for the next sample; NULL: nowhere. False: too many to track, its age stays
  * unknown. */
 static bool track_qp(struct rd_qp_track *track, struct table *now, const struct rd_res *res, const struct rd_qp *qp,
@@ -335,7 +305,11 @@ static bool track_qp(struct rd_qp_track *track, struct table *now, const struct 
 {
 	const char *ibdev = res->devs[qp->dev].name;
 	struct tracked *old = find_tracked(&track->table, ibdev, qp->lqpn.v);
-	bool another = old && is_another(old, res, qp);
+	/* Numbers are reused: whether this is another queue pair than in the last sample, or one of another device of
+	 * that name. */
+	bool another = old && old->sample_ns &&
+		       (old->dev_index != res->devs[qp->dev].index || DIFFERS(old->pid, qp->owner.pid) ||
+			DIFFERS(old->pdn, qp->pdn) || DIFFERS(old->type, qp->type));
 	struct tracked one = old && !another ? *old : new_tracked(ibdev, qp->lqpn.v), *q = &one;
 
 	if (now)
@@ -345,8 +319,13 @@ static bool track_qp(struct rd_qp_track *track, struct table *now, const struct 
 	if (old && !another)
 		old->kept = true;
 	update_state(q, qp, another || (!old && track->sample_ns && track->complete), track->sample_ns, mono_ns);
-	if (q->kind != RD_AGE_UNKNOWN)
-		set_age(q, mono_ns, past);
+	if (q->kind != RD_AGE_UNKNOWN) {
+		past->fresh = q->kind == RD_AGE_AT_LEAST ? false : q->to_ns > q->sample_ns;
+		past->age_kind = q->kind;
+		RD_SET(past->age_seconds, seconds(mono_ns, q->to_ns));
+		if (q->kind != RD_AGE_AT_LEAST)
+			RD_SET(past->age_max_seconds, seconds(mono_ns, q->from_ns));
+	}
 	set_psn_rate(q, qp, mono_ns, past);
 	past->last_err = q->last_err;
 	past->cause = q->cause;
@@ -354,7 +333,15 @@ static bool track_qp(struct rd_qp_track *track, struct table *now, const struct 
 	past->moved_by_call = q->by_call && qp->state.known == RD_OK && q->state.v == qp->state.v;
 	if (q->recorded)
 		past->seen = copy_seen(&q->seen);
-	store_sample(q, res, qp, began_ns, mono_ns);
+	q->sample_began_ns = began_ns;
+	q->sample_ns = mono_ns;
+	q->dev_index = res->devs[qp->dev].index;
+	RD_COPY(q->pid, qp->owner.pid);
+	RD_COPY(q->pdn, qp->pdn);
+	RD_COPY(q->type, qp->type);
+	RD_COPY(q->rqpn, qp->rqpn);
+	RD_COPY(q->sq_psn, qp->sq_psn);
+	RD_COPY(q->rq_psn, qp->rq_psn);
 	return true;
 }
 

@@ -201,25 +201,6 @@ bool rd_qp_ports_suffice(const struct rd_qp_views *views, const struct rd_qp_por
 	return true;
 }
 
-static void find_gid_trouble(const struct rd_qp_one *one, struct trouble *ret)
-{
-	unsigned index;
-	uint8_t gid[16];
-	char ip[46];
-
-	if (!one->j->opts->ports || !is_roce(one->j, one->qp->dev))
-		return;
-	if (source_gid(one->j->views, one->i, gid) && port_has_gid(one->j->opts->ports, one->qp, gid) == 0) {
-		rd_qp_gid_ip(gid, ip);
-		add_trouble(ret, true, RD_QP_DO_GID,
-			    "its source address %s was removed: it is not in the GID table of %s/%u", ip, one->ibdev,
-			    one->qp->port.v);
-	} else if (entry_is_empty(one->j->views, one->i, one->j->opts->ports, &index)) {
-		add_trouble(ret, true, RD_QP_DO_GID, "its source address was removed: GID index %u of %s/%u is empty",
-			    index, one->ibdev, one->qp->port.v);
-	}
-}
-
 void rd_qp_local_peer(const struct rd_qp_one *one, int *dev, size_t *at)
 {
 	const struct rd_qp_gid *found;
@@ -444,6 +425,9 @@ void rd_qp_judge_trouble(const struct rd_qp_one *one)
 	const struct rd_qp *qp = one->qp;
 	struct trouble found = { 0 };
 	enum rd_qp_verdict_kind kind = one->verdict->kind;
+	unsigned index;
+	uint8_t gid[16];
+	char ip[46];
 
 	if (qp->dev < 0 || qp->state.known != RD_OK)
 		return;
@@ -455,7 +439,18 @@ void rd_qp_judge_trouble(const struct rd_qp_one *one)
 	if (rd_qp_is_moving(one->j, qp, one->past) && (rd_qp_can_retransmit(qp) || qp->state.v == RD_QPS_RTR))
 		return judge_moving(one);
 	find_port_trouble(one, &found);
-	find_gid_trouble(one, &found);
+	if (one->j->opts->ports && is_roce(one->j, one->qp->dev)) {
+		if (source_gid(one->j->views, one->i, gid) && port_has_gid(one->j->opts->ports, one->qp, gid) == 0) {
+			rd_qp_gid_ip(gid, ip);
+			add_trouble(&found, true, RD_QP_DO_GID,
+				    "its source address %s was removed: it is not in the GID table of %s/%u", ip,
+				    one->ibdev, one->qp->port.v);
+		} else if (entry_is_empty(one->j->views, one->i, one->j->opts->ports, &index)) {
+			add_trouble(&found, true, RD_QP_DO_GID,
+				    "its source address was removed: GID index %u of %s/%u is empty", index, one->ibdev,
+				    one->qp->port.v);
+		}
+	}
 	find_peer_trouble(one, &found);
 	find_path_trouble(one, &found);
 	if (!found.text)

@@ -137,16 +137,6 @@ static char *fix_path(const struct rd_qp_one *one, enum rd_qp_advice advice)
  * 9.7.6.1.3). 20 s are enough for what NCCL sets by itself. */
 #define LONG_ENOUGH 20
 
-static char *fix_idle(const struct rd_qp_one *one, const char *program, const char *look)
-{
-	if (one->s >= LONG_ENOUGH || !rd_qp_can_retransmit(one->qp))
-		return rd_text("%s\n%s\n# if the job hangs, see what the program does, then the remote QP", program,
-			       look);
-	return rd_text(
-		"rdmadiag qp-state %s -i %d -c 2\n%s\n%s\n# if the job hangs: first samples that are further apart than the ACK timeout\n# if it is idle then, too, see what the program does, then the remote QP",
-		one->ibdev, LONG_ENOUGH, program, look);
-}
-
 /* What needs no more than the name of the device. */
 static const char *const of_device[RD_QP_DO_NOTHING + 1] = {
 	[RD_QP_DO_DEVICE] = "dmesg | grep IBDEV\ndevlink health show\n# does the device still respond to its driver?",
@@ -202,7 +192,12 @@ char *rd_qp_fix(const struct rd_qp_one *one, enum rd_qp_advice advice)
 			program);
 	case RD_QP_DO_IDLE:
 		look = look_at_peer(one, " -i 1 -c 2");
-		return fix_idle(one, program, look);
+		if (one->s >= LONG_ENOUGH || !rd_qp_can_retransmit(one->qp))
+			return rd_text("%s\n%s\n# if the job hangs, see what the program does, then the remote QP",
+				       program, look);
+		return rd_text(
+			"rdmadiag qp-state %s -i %d -c 2\n%s\n%s\n# if the job hangs: first samples that are further apart than the ACK timeout\n# if it is idle then, too, see what the program does, then the remote QP",
+			one->ibdev, LONG_ENOUGH, program, look);
 	case RD_QP_DO_PORT:
 		return fix_port(one);
 	case RD_QP_DO_GONE:

@@ -459,19 +459,6 @@ static enum rd_qp_advice note_device(const struct rd_qp_judging *j, int dev, str
 	return RD_QP_DO_PEER;
 }
 
-static void note_devices(const struct rd_qp_judging *j)
-{
-	for (size_t d = 0; d < j->res->n_devs; d++) {
-		struct rd_qp_note note = { 0 };
-		enum rd_qp_advice advice = note_device(j, (int)d, &note);
-
-		if (!note.why)
-			continue;
-		note.fix = rd_qp_device_fix(j->res->devs[d].name, advice);
-		rd_qp_views_note(j->views, d, &note);
-	}
-}
-
 /* Timeouts of the same request are at most so far apart: four times what NCCL sets by itself (IBTA vol. 1, 9.7.6.1.3). */
 #define RETRIES_APART 20
 
@@ -808,21 +795,6 @@ static void count_devices(const struct rd_qp_judging *j)
 	}
 }
 
-/* Where a PSN may have wrapped, the packets between two samples are unknown, not none. */
-static void doubt_psns(const struct rd_qp_judging *j)
-{
-	for (size_t i = 0; i < j->res->n_qps; i++) {
-		const struct rd_qp *qp = &j->res->qps[i];
-		struct rd_qp_past past = *j->views->v[i].past;
-
-		if (!past.psn_fell || qp->dev < 0 || qp->state.known != RD_OK || !rd_qp_is_stalled(j, qp, &past) ||
-		    !may_have_wrapped(j, i))
-			continue;
-		past.psn_per_second.known = RD_ABSENT;
-		rd_qp_views_set_past(j->views, i, &past);
-	}
-}
-
 int rd_qp_compare_neighbours(const void *a, const void *b)
 {
 	const struct rd_neigh *x = *(const struct rd_neigh *const *)a, *y = *(const struct rd_neigh *const *)b;
@@ -847,7 +819,17 @@ void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *opts)
 	for (size_t i = 0; opts->net && i < opts->net->n_neighs; i++)
 		neighs[j.n_neighs++] = &opts->net->neighs[i];
 	rd_sort(neighs, j.n_neighs, sizeof(*neighs), rd_qp_compare_neighbours);
-	doubt_psns(&j);
+	/* Where a PSN may have wrapped, the packets between two samples are unknown, not none. */
+	for (size_t i = 0; i < j.res->n_qps; i++) {
+		const struct rd_qp *qp = &j.res->qps[i];
+		struct rd_qp_past past = *j.views->v[i].past;
+
+		if (!past.psn_fell || qp->dev < 0 || qp->state.known != RD_OK || !rd_qp_is_stalled(&j, qp, &past) ||
+		    !may_have_wrapped(&j, i))
+			continue;
+		past.psn_per_second.known = RD_ABSENT;
+		rd_qp_views_set_past(j.views, i, &past);
+	}
 	count_devices(&j);
 	keep_doubts(&j);
 	for (size_t i = 0; i < res->n_qps; i++) {
@@ -869,5 +851,13 @@ void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *opts)
 		rd_qp_judge_stopped(&one);
 		rd_qp_views_set_verdict(views, i, &verdict);
 	}
-	note_devices(&j);
+	for (size_t d = 0; d < j.res->n_devs; d++) {
+		struct rd_qp_note note = { 0 };
+		enum rd_qp_advice advice = note_device(&j, (int)d, &note);
+
+		if (!note.why)
+			continue;
+		note.fix = rd_qp_device_fix(j.res->devs[d].name, advice);
+		rd_qp_views_note(j.views, d, &note);
+	}
 }

@@ -194,21 +194,6 @@ static void judge_limits(const struct rd_res_dev *dev, struct rd_findings *findi
 	}
 }
 
-static void judge_hidden_procs(const struct rd_res *res, struct rd_findings *findings)
-{
-	static const struct rd_finding kind = { "process-hidden",
-						"names of processes that own RDMA resources are not readable",
-						"Their job is unknown.", RD_SEV_UNKNOWN };
-	size_t n = 0;
-
-	for (size_t i = 0; i < res->n_procs; i++)
-		n += !res->procs[i].comm;
-	if (n)
-		rd_finding_put(findings, &kind, rd_dup("/proc"),
-			       rd_text("%zu of %zu: exited meanwhile, or hidden from this user", n, res->n_procs),
-			       rd_dup("# run as root, or mount /proc without hidepid="));
-}
-
 /* Older kernels leave these out of the list; newer ones list them without an owner. */
 static void judge_owners(const struct rd_res *res, struct rd_findings *findings)
 {
@@ -234,6 +219,10 @@ void rd_res_findings(const struct rd_res *res, struct rd_findings *findings)
 		"The RDMA subsystem is in exclusive mode: each network namespace sees only its own devices.",
 		RD_SEV_NOTE
 	};
+	static const struct rd_finding kind = { "process-hidden",
+						"names of processes that own RDMA resources are not readable",
+						"Their job is unknown.", RD_SEV_UNKNOWN };
+	size_t n = 0;
 
 	if (res->netns_shared.known == RD_OK && !res->netns_shared.v)
 		rd_finding_put(findings, &exclusive, rd_dup("network namespace"), NULL,
@@ -244,5 +233,10 @@ void rd_res_findings(const struct rd_res *res, struct rd_findings *findings)
 		judge_limits(&res->devs[i], findings);
 	}
 	judge_owners(res, findings);
-	judge_hidden_procs(res, findings);
+	for (size_t i = 0; i < res->n_procs; i++)
+		n += !res->procs[i].comm;
+	if (n)
+		rd_finding_put(findings, &kind, rd_dup("/proc"),
+			       rd_text("%zu of %zu: exited meanwhile, or hidden from this user", n, res->n_procs),
+			       rd_dup("# run as root, or mount /proc without hidepid="));
 }

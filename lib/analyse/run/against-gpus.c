@@ -325,24 +325,6 @@ static bool counted_before(const struct rd_against_state *st, size_t i, int gpu)
 	return false;
 }
 
-static void compare_channels(struct rd_against_state *st)
-{
-	for (size_t i = 0; i < st->run->channels.n; i++) {
-		const struct rd_run_channel *channel = &st->run->channels.v[i];
-		int gpu = rd_against_gpu(st, &channel->gpu), ibdev = net_ibdev(st, channel->net);
-		const struct rd_pair *pair;
-
-		if (gpu < 0 || ibdev < 0 || channel->proxy >= 0 || !rd_against_is_ib(channel->transport) ||
-		    counted_before(st, i, gpu))
-			continue;
-		/* Why it is unknown, if it is and a reason is known. */
-		pair = rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev);
-		add_pair(st, gpu, ibdev, channel->net, channel->gpudirect,
-			 pair->gpudirect.known != RD_OK && pair->gpudirect_why ? rd_text("%s", pair->gpudirect_why) :
-										 NULL);
-	}
-}
-
 /* Before 2.24 the bracket is a busId, then a rank. */
 static int gpu_of_pair(const struct rd_against_state *st, const struct rd_run_pair *pair)
 {
@@ -352,22 +334,6 @@ static int gpu_of_pair(const struct rd_against_state *st, const struct rd_run_pa
 	    !rd_runlog_before(st->log, 24, 3))
 		return rd_against_gpu_of_rank(st, rank);
 	return rd_against_gpu(st, &pair->gpu);
-}
-
-static void compare_pairs(struct rd_against_state *st)
-{
-	for (size_t i = 0; i < st->run->pairs.n; i++) {
-		const struct rd_run_pair *pair = &st->run->pairs.v[i];
-		int gpu = gpu_of_pair(st, pair), ibdev = net_ibdev(st, pair->net);
-
-		if (gpu < 0 || ibdev < 0)
-			continue;
-		add_pair(st, gpu, ibdev, pair->net, pair->gpudirect,
-			 pair->distance.known == RD_OK && pair->level.known == RD_OK ?
-				 rd_text("NCCL computed distance %u, and allows up to %u", pair->distance.v,
-					 pair->level.v) :
-				 NULL);
-	}
 }
 
 void rd_against_gpus(struct rd_against_state *st)
@@ -395,6 +361,30 @@ void rd_against_gpus(struct rd_against_state *st)
 	for (size_t g = 0; g < st->host->n_gpus; g++)
 		compare_nic(st, (int)g);
 	compare_support(st);
-	compare_channels(st);
-	compare_pairs(st);
+	for (size_t i = 0; i < st->run->channels.n; i++) {
+		const struct rd_run_channel *channel = &st->run->channels.v[i];
+		int gpu = rd_against_gpu(st, &channel->gpu), ibdev = net_ibdev(st, channel->net);
+		const struct rd_pair *pair;
+
+		if (gpu < 0 || ibdev < 0 || channel->proxy >= 0 || !rd_against_is_ib(channel->transport) ||
+		    counted_before(st, i, gpu))
+			continue;
+		/* Why it is unknown, if it is and a reason is known. */
+		pair = rd_nicmap_pair(&st->own, (size_t)gpu, (size_t)ibdev);
+		add_pair(st, gpu, ibdev, channel->net, channel->gpudirect,
+			 pair->gpudirect.known != RD_OK && pair->gpudirect_why ? rd_text("%s", pair->gpudirect_why) :
+										 NULL);
+	}
+	for (size_t i = 0; i < st->run->pairs.n; i++) {
+		const struct rd_run_pair *pair = &st->run->pairs.v[i];
+		int gpu = gpu_of_pair(st, pair), ibdev = net_ibdev(st, pair->net);
+
+		if (gpu < 0 || ibdev < 0)
+			continue;
+		add_pair(st, gpu, ibdev, pair->net, pair->gpudirect,
+			 pair->distance.known == RD_OK && pair->level.known == RD_OK ?
+				 rd_text("NCCL computed distance %u, and allows up to %u", pair->distance.v,
+					 pair->level.v) :
+				 NULL);
+	}
 }

@@ -92,21 +92,6 @@ static void report_tcp(struct rd_against_state *st, const char *observed)
 	rd_against_differs(st, &(struct rd_against_pair){ "network", "NCCL", "IB", observed }, &problem, reason, fix);
 }
 
-/* A network plugin: RDMA by rules other than NCCL's. */
-static void report_plugin(struct rd_against_state *st, struct rd_against_pair network)
-{
-	if (rd_against_is_ib(network.observed) && strcmp(network.predicted, "IB") == 0) {
-		rd_against_same(st, &network,
-				rd_text("%s is a plugin that uses the same devices, by its own rules",
-					network.observed));
-	} else if (has_efa(st->host) && strstr(network.observed, "Libfabric")) {
-		network.predicted = "a plugin";
-		rd_against_same(st, &network, rd_text("NCCL itself does not use EFA; the aws-ofi-nccl plugin does"));
-	} else {
-		rd_against_unknown(st, &network, rd_text("the network plugin chooses: %s", network.observed));
-	}
-}
-
 static void compare_network(struct rd_against_state *st)
 {
 	const char *observed = rd_against_observed(st->run);
@@ -126,7 +111,18 @@ static void compare_network(struct rd_against_state *st)
 	} else if (strcmp(observed, "Socket") == 0) {
 		rd_against_same(st, &network, rd_text("no active port that NCCL can use"));
 	} else if (strcmp(observed, "IB") != 0) {
-		report_plugin(st, network);
+		/* A network plugin: RDMA by rules other than NCCL's. */
+		if (rd_against_is_ib(network.observed) && strcmp(network.predicted, "IB") == 0) {
+			rd_against_same(st, &network,
+					rd_text("%s is a plugin that uses the same devices, by its own rules",
+						network.observed));
+		} else if (has_efa(st->host) && strstr(network.observed, "Libfabric")) {
+			network.predicted = "a plugin";
+			rd_against_same(st, &network,
+					rd_text("NCCL itself does not use EFA; the aws-ofi-nccl plugin does"));
+		} else {
+			rd_against_unknown(st, &network, rd_text("the network plugin chooses: %s", network.observed));
+		}
 	} else if (usable) {
 		rd_against_same(st, &network, NULL);
 	} else {
@@ -349,21 +345,6 @@ static void compare_merged(struct rd_against_state *st)
 	}
 }
 
-static void compare_devices(struct rd_against_state *st)
-{
-	const char *network = rd_against_observed(st->run);
-
-	if (network && !rd_against_is_ib(network) && st->run->devs.n == 0)
-		return;
-	if (st->run->devs.n > 0) {
-		for (size_t p = 0; p < st->host->n_ports; p++)
-			compare_port(st, p);
-		compare_unknown_devices(st);
-		compare_order(st);
-	}
-	compare_merged(st);
-}
-
 /* What UCX, Mooncake and NVSHMEM used. */
 
 static const struct rd_finding bad_gid = { "against-gid", "The run used an unusable GID",
@@ -534,8 +515,22 @@ static void compare_tcp(struct rd_against_state *st, const char *label)
 	rd_against_differs(st, &pair, &tcp, reason, fix);
 }
 
-static void compare_stacks(struct rd_against_state *st)
+void rd_against_run(struct rd_against_state *st)
 {
+	const char *network;
+
+	compare_network(st);
+	network = rd_against_observed(st->run);
+	if (!network || rd_against_is_ib(network) || st->run->devs.n > 0) {
+		if (st->run->devs.n > 0) {
+			for (size_t p = 0; p < st->host->n_ports; p++)
+				compare_port(st, p);
+			compare_unknown_devices(st);
+			compare_order(st);
+		}
+		compare_merged(st);
+	}
+	rd_against_gpus(st);
 	for (size_t i = 0; i < st->run->uses.n; i++) {
 		const struct rd_run_use *use = &st->run->uses.v[i];
 		int port = port_of(st->host, use);
@@ -554,12 +549,4 @@ static void compare_stacks(struct rd_against_state *st)
 	}
 	for (size_t i = 0; i < st->run->prefers.n; i++)
 		compare_preferred(st, &st->run->prefers.v[i]);
-}
-
-void rd_against_run(struct rd_against_state *st)
-{
-	compare_network(st);
-	compare_devices(st);
-	rd_against_gpus(st);
-	compare_stacks(st);
 }

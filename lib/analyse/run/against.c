@@ -10,7 +10,6 @@
 #include "analyse/nccl/nccl.h"
 #include "analyse/run/against-priv.h"
 #include "analyse/shared/distance.h"
-#include "base/buf.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -46,22 +45,6 @@ char *rd_against_lacks(const struct rd_runlog *log, enum rd_nccl_change change)
 }
 
 /* NCCL's rules in the run: with its variables, and without what its release did not yet have. */
-
-/* Ports allowed by the run's NCCL_IB_HCA; all ports if it was not set, or processes had different values. */
-static void fill_allowed(struct rd_against_state *st)
-{
-	const char *value = rd_run_var(st->run, "NCCL_IB_HCA");
-	struct rd_hca_list list;
-
-	st->allowed = rd_alloc(st->host->n_ports + 1, sizeof(*st->allowed));
-	if (rd_run_var_varies(st->run, "NCCL_IB_HCA"))
-		value = NULL;
-	rd_hca_list_parse(value ? value : "", &list);
-	for (size_t p = 0; p < st->host->n_ports; p++)
-		st->allowed[p] = !value || rd_hca_list_allows(&list, rd_ibdev_label(st->host, st->host->ports[p].ibdev),
-							      st->host->ports[p].num);
-	rd_hca_list_deinit(&list);
-}
 
 static void set_flag(const struct rd_run_host *run, const char *name, bool on_means, bool *ret)
 {
@@ -318,8 +301,18 @@ void rd_against_log(const struct rd_host *host, const struct rd_system *system, 
 		.ret = ret,
 	};
 	struct rd_nccl_settings settings = settings_of(log, run);
+	const char *value = rd_run_var(st.run, "NCCL_IB_HCA");
+	struct rd_hca_list list;
 
-	fill_allowed(&st);
+	/* Ports allowed by the run's NCCL_IB_HCA; all ports if it was not set, or processes had different values. */
+	st.allowed = rd_alloc(st.host->n_ports + 1, sizeof(*st.allowed));
+	if (rd_run_var_varies(st.run, "NCCL_IB_HCA"))
+		value = NULL;
+	rd_hca_list_parse(value ? value : "", &list);
+	for (size_t p = 0; p < st.host->n_ports; p++)
+		st.allowed[p] = !value || rd_hca_list_allows(&list, rd_ibdev_label(st.host, st.host->ports[p].ibdev),
+							     st.host->ports[p].num);
+	rd_hca_list_deinit(&list);
 	settings.allowed = st.allowed;
 	rd_distance_fill(host, &st.own);
 	rd_nccl_fill(host, system, &settings, &st.own);

@@ -51,19 +51,14 @@ static bool is_container_netdev(const char *netdev)
 	return netdev && strcmp(netdev, "tunl0") == 0;
 }
 
-/* fe80::/10, which is wider than what the kernel generates. */
-static bool is_link_local(const struct rd_gid *gid)
-{
-	return gid->raw[0] == 0xfe && (gid->raw[1] & 0xc0) == 0x80;
-}
-
 static enum gid_class class_of(const struct rd_gid *gid, enum rd_gid_type type)
 {
 	bool v2 = type == RD_GID_ROCE_V2, here = gid->netdev != NULL;
 
 	if (type == RD_GID_ROCE_V1)
 		return GID_LAST;
-	if (v2 && (is_container_netdev(gid->netdev) || is_link_local(gid)))
+	/* fe80::/10, which is wider than what the kernel generates. */
+	if (v2 && (is_container_netdev(gid->netdev) || (gid->raw[0] == 0xfe && (gid->raw[1] & 0xc0) == 0x80)))
 		return here ? GID_DEGRADED : GID_FOREIGN_DEGRADED;
 	if (v2 && is_private(gid))
 		return here ? GID_PRIVATE : GID_FOREIGN_PRIVATE;
@@ -154,20 +149,6 @@ static const char *why_not(const struct rd_host *host, const struct rd_port *por
 	return own->gid < 0 && port->gids_known && port->n_gids == 0 ? own->gid_why : NULL;
 }
 
-static void select_ports(const struct rd_host *host, struct rd_stack *ret)
-{
-	for (size_t p = 0; p < host->n_ports; p++) {
-		const struct rd_port *port = &host->ports[p];
-		struct rd_stack_port *own = &ret->ports[p];
-
-		own->gid = rd_gid_mooncake(port, &own->gid_why);
-		own->why_not = why_not(host, port, own);
-		own->taken = !own->why_not;
-		if (own->taken)
-			own->transport = rd_ibdev_is_efa(host, port->ibdev) ? "efa" : "rc";
-	}
-}
-
 /* The number of slashes that the two paths do not share. If the host bridges differ, the number of the bridge differs, too. */
 static int count_steps(const struct rd_host *host, int gpu, int ibdev)
 {
@@ -234,10 +215,22 @@ static void choose_node(const struct rd_host *host, struct rd_stack *ret, int no
 					rd_text("no NIC on this NUMA node: a random one of all NICs");
 }
 
-static void fill_note(const struct rd_host *host, struct rd_stack *ret)
+void rd_stack_mooncake(const struct rd_port_views *views, struct rd_stack *ret)
 {
+	const struct rd_host *host = views->host;
+	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
 	bool listed = false, taken = false, efa = false;
 
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+		struct rd_stack_port *own = &ret->ports[p];
+
+		own->gid = rd_gid_mooncake(port, &own->gid_why);
+		own->why_not = why_not(host, port, own);
+		own->taken = !own->why_not;
+		if (own->taken)
+			own->transport = rd_ibdev_is_efa(host, port->ibdev) ? "efa" : "rc";
+	}
 	for (size_t p = 0; p < host->n_ports; p++) {
 		listed |= is_listed(host, host->ports[p].ibdev) && !rd_ibdev_is_gaudi(host, host->ports[p].ibdev);
 		taken |= ret->ports[p].taken;
@@ -250,15 +243,6 @@ static void fill_note(const struct rd_host *host, struct rd_stack *ret)
 		host->from_topology_file ? "; a topology file omits bridges: distances are counted in the file" : "",
 		efa ? "; EFA needs a Mooncake build with EFA support and protocol efa: protocol rdma needs RC, which EFA does not support" :
 		      "");
-}
-
-void rd_stack_mooncake(const struct rd_port_views *views, struct rd_stack *ret)
-{
-	const struct rd_host *host = views->host;
-	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
-
-	select_ports(host, ret);
-	fill_note(host, ret);
 	for (size_t g = 0; !ret->transport && g < host->n_gpus; g++)
 		if (rd_stack_serves(host, g))
 			choose_gpu(host, ret, (int)g, ranks);

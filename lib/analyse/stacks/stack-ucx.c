@@ -131,20 +131,6 @@ static const char *transport_of(const struct rd_host *host, int ibdev)
 	return "rc_verbs";
 }
 
-static void select_ports(const struct rd_host *host, struct rd_stack *ret)
-{
-	for (size_t p = 0; p < host->n_ports; p++) {
-		const struct rd_port *port = &host->ports[p];
-		struct rd_stack_port *own = &ret->ports[p];
-
-		own->gid = rd_gid_ucx(port, &own->gid_why);
-		own->why_not = why_not(host, port);
-		own->taken = !own->why_not;
-		if (own->taken)
-			own->transport = transport_of(host, port->ibdev);
-	}
-}
-
 static enum distance distance_of(const struct rd_host *host, int gpu, int ibdev)
 {
 	int pci = rd_stack_pci(host, ibdev), own = host->gpus[gpu].pci;
@@ -185,10 +171,22 @@ static void choose_gpu(const struct rd_host *host, struct rd_stack *ret, int gpu
 					      "NIXL 1.2 on UCX 1.21 registers GPU memory with these only");
 }
 
-static void fill_note(const struct rd_host *host, struct rd_stack *ret)
+void rd_stack_ucx(const struct rd_port_views *views, struct rd_stack *ret)
 {
+	const struct rd_host *host = views->host;
+	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
 	bool taken = false, efa = false, verbs = false;
 
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+		struct rd_stack_port *own = &ret->ports[p];
+
+		own->gid = rd_gid_ucx(port, &own->gid_why);
+		own->why_not = why_not(host, port);
+		own->taken = !own->why_not;
+		if (own->taken)
+			own->transport = transport_of(host, port->ibdev);
+	}
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const char *transport = ret->ports[p].transport;
 
@@ -202,15 +200,6 @@ static void fill_note(const struct rd_host *host, struct rd_stack *ret)
 		"NIC%s%s",
 		efa ? "; srd needs UCX 1.19 or later, built with libefa: else TCP" : "",
 		verbs ? "; rc_verbs needs shared receive queues (SRQ), which sysfs does not report" : "");
-}
-
-void rd_stack_ucx(const struct rd_port_views *views, struct rd_stack *ret)
-{
-	const struct rd_host *host = views->host;
-	_cleanup_free_ unsigned *ranks = rd_alloc(host->n_ports + 1, sizeof(*ranks));
-
-	select_ports(host, ret);
-	fill_note(host, ret);
 	for (size_t g = 0; !ret->transport && g < host->n_gpus; g++)
 		if (rd_stack_serves(host, g))
 			choose_gpu(host, ret, (int)g, ranks);

@@ -94,25 +94,13 @@ static char *interface_list(const struct rd_port_views *views)
 	return RD_TAKE(list.data);
 }
 
-static void add_libfabric(const struct rd_port_views *views, struct rd_env *env)
-{
-	_cleanup_free_ char *interfaces = NULL;
-
-	if (!matches_others(views)) {
-		add_var(env, "libfabric", "FI_VERBS_DEVICE_NAME", device_list(views));
-		return;
-	}
-	interfaces = interface_list(views);
-	if (*interfaces)
-		add_var(env, "libfabric", "FI_VERBS_IFACE", RD_TAKE(interfaces));
-}
-
 void rd_stack_env_fill(struct rd_nicmap *map)
 {
 	const struct rd_port_views *views = &map->ports;
 	struct rd_env *env = &map->env;
 	unsigned port = common_port(views);
 	int gid_index = rd_env_gid_index(views);
+	_cleanup_free_ char *interfaces = NULL;
 
 	/* No port is selected. */
 	if (env->n == 0)
@@ -122,7 +110,13 @@ void rd_stack_env_fill(struct rd_nicmap *map)
 		add_var(env, "mooncake", "MC_GID_INDEX", rd_text("%d", gid_index));
 	if (port > 1)
 		add_var(env, "mooncake", "MC_IB_PORT", rd_text("%u", port));
-	add_libfabric(views, env);
+	if (!matches_others(views)) {
+		add_var(env, "libfabric", "FI_VERBS_DEVICE_NAME", device_list(views));
+		return;
+	}
+	interfaces = interface_list(views);
+	if (*interfaces)
+		add_var(env, "libfabric", "FI_VERBS_IFACE", RD_TAKE(interfaces));
 }
 
 void rd_stack_env_efa(const struct rd_host *host, struct rd_env *ret)

@@ -508,19 +508,6 @@ static void add_heir(const struct comparing *c, uint32_t x, uint32_t gone, struc
 	}
 }
 
-static void find_heirs(const struct comparing *c, uint32_t gone, struct heirs *ret)
-{
-	uint32_t queue[CALLERS_MAX] = { gone };
-	size_t n = 1;
-
-	for (size_t at = 0; at < n; at++)
-		for (const struct rd_audit_edge *e = rd_audit_edges(&c->a, queue[at], true); e->fn == queue[at]; e++)
-			if (c->a.other[e->other] != RD_AUDIT_NONE)
-				add_heir(c, e->other, gone, ret);
-			else
-				n = add_once(queue, n, e->other);
-}
-
 /* A watched function that is new and that a caller of the one that is gone calls now: it may be that under another name. */
 static const struct rd_audit_fn *find_successor(const struct comparing *c, uint32_t gone)
 {
@@ -539,8 +526,15 @@ static void gone(struct comparing *c, uint32_t i)
 {
 	const struct rd_audit_fn *was = &c->a.set->fns[i], *successor = find_successor(c, i);
 	struct heirs heirs = { 0 };
+	uint32_t queue[CALLERS_MAX] = { i };
+	size_t n = 1;
 
-	find_heirs(c, i, &heirs);
+	for (size_t at = 0; at < n; at++)
+		for (const struct rd_audit_edge *e = rd_audit_edges(&c->a, queue[at], true); e->fn == queue[at]; e++)
+			if (c->a.other[e->other] != RD_AUDIT_NONE)
+				add_heir(c, e->other, i, &heirs);
+			else
+				n = add_once(queue, n, e->other);
 	if (heirs.n_takers)
 		add_change(c, RD_CHANGE_INLINED, RD_SEV_WARNING, was, NULL,
 			   rd_text("its callers take over: %s", heirs.takers.data));

@@ -219,20 +219,6 @@ void rd_chain_settle(struct rd_event *event, const struct rd_fnset *set)
 
 /* --- its origin --- */
 
-/* Functions of the RDMA core that only look up the object of a handle. */
-static bool is_lookup(const struct rd_fn *fn)
-{
-	return !fnmatch("@(rdma_lookup_get_uobject|uverbs_get_uobject_from_file|lookup_get_@(idr|fd)_uobject)?(.*)",
-			fn->name, FNM_EXTMATCH);
-}
-
-/* Whether the call destroys something: only then does it return the errno of a function that cleans up. */
-static bool destroys(const struct rd_event *event)
-{
-	return event->method &&
-	       !fnmatch("*@(DESTROY|DEALLOC|DEREG|DETACH|CLOSE|FREE|LEAVE)*", event->method, FNM_EXTMATCH);
-}
-
 static bool all_found(const struct rd_event *event)
 {
 	for (size_t i = 0; i < event->moment.n_handles; i++) {
@@ -252,11 +238,16 @@ static bool may_be_origin(const struct rd_event *event, const struct rd_fn *fn)
 	case RD_RULE_RETURN:
 		return false;
 	case RD_RULE_CLEANUP:
-		return destroys(event);
+		/* Whether the call destroys something: only then does it return the errno of a function that cleans up. */
+		return event->method &&
+		       !fnmatch("*@(DESTROY|DEALLOC|DEREG|DETACH|CLOSE|FREE|LEAVE)*", event->method, FNM_EXTMATCH);
 	case RD_RULE_DATA_PATH:
 		return !fn->member; /* the task of a queue returns its errors to no caller */
 	default:
-		return !is_lookup(fn) || !all_found(event);
+		/* Functions of the RDMA core that only look up the object of a handle. */
+		return fnmatch("@(rdma_lookup_get_uobject|uverbs_get_uobject_from_file|lookup_get_@(idr|fd)_uobject)?(.*)",
+			       fn->name, FNM_EXTMATCH) ||
+		       !all_found(event);
 	}
 }
 

@@ -179,33 +179,6 @@ static void name_write(uint32_t low, const struct rd_fnset *set, struct rd_verb 
 	copy_name(ret->method, sizeof(ret->method), "WRITE");
 }
 
-static void name_ucma(uint32_t low, struct rd_verb *ret)
-{
-	copy_name(ret->object, sizeof(ret->object), "RDMA_CM");
-	snprintf(ret->method, sizeof(ret->method), "0x%x", low);
-	if (low >= RD_ARRAY_SIZE(ucma_commands))
-		return;
-	copy_name(ret->method, sizeof(ret->method), ucma_commands[low].name);
-	copy_name(ret->verb, sizeof(ret->verb), ucma_commands[low].verb);
-}
-
-static void name_fop(uint32_t low, struct rd_verb *ret)
-{
-	copy_name(ret->object, sizeof(ret->object), "DEVICE");
-	switch (low) {
-	case RD_ENTRY_UVERBS_OPEN:
-		copy_name(ret->method, sizeof(ret->method), "OPEN");
-		copy_name(ret->verb, sizeof(ret->verb), "ibv_open_device");
-		break;
-	case RD_ENTRY_UVERBS_MMAP:
-		/* Drivers map doorbells and queues while opening a device or creating a CQ, QP or SRQ. */
-		copy_name(ret->method, sizeof(ret->method), "MMAP");
-		break;
-	default:
-		break;
-	}
-}
-
 void rd_verb_name(uint64_t key, const struct rd_fnset *set, struct rd_verb *ret)
 {
 	uint32_t low = (uint32_t)key;
@@ -222,10 +195,27 @@ void rd_verb_name(uint64_t key, const struct rd_fnset *set, struct rd_verb *ret)
 		name_write(low, set, ret);
 		break;
 	case RD_VERB_UCMA:
-		name_ucma(low, ret);
+		copy_name(ret->object, sizeof(ret->object), "RDMA_CM");
+		snprintf(ret->method, sizeof(ret->method), "0x%x", low);
+		if (low < RD_ARRAY_SIZE(ucma_commands)) {
+			copy_name(ret->method, sizeof(ret->method), ucma_commands[low].name);
+			copy_name(ret->verb, sizeof(ret->verb), ucma_commands[low].verb);
+		}
 		break;
 	case RD_VERB_FOP:
-		name_fop(low, ret);
+		copy_name(ret->object, sizeof(ret->object), "DEVICE");
+		switch (low) {
+		case RD_ENTRY_UVERBS_OPEN:
+			copy_name(ret->method, sizeof(ret->method), "OPEN");
+			copy_name(ret->verb, sizeof(ret->verb), "ibv_open_device");
+			break;
+		case RD_ENTRY_UVERBS_MMAP:
+			/* Drivers map doorbells and queues while opening a device or creating a CQ, QP or SRQ. */
+			copy_name(ret->method, sizeof(ret->method), "MMAP");
+			break;
+		default:
+			break;
+		}
 		break;
 	default:
 		break;
