@@ -324,5 +324,5 @@ TEST(the_names_of_changes_stay)
 
 	assert_int_equal(RD_ARRAY_SIZE(names), RD_CHANGES);
 	for (int i = 0; i < RD_CHANGES; i++)
-		assert_string_equal(rd_change_name((enum rd_change)i), names[i]);
+		assert_string_equal(rd_change_name((enum rd_audit_kind)i), names[i]);
 }

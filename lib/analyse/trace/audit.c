@@ -255,7 +255,7 @@ static bool has_errno(const uint64_t *errnos, unsigned code)
 	return errnos[code / 64] >> code % 64 & 1;
 }
 
-static struct rd_audit_change *add_change(struct comparing *c, enum rd_change change, enum rd_severity severity,
+static struct rd_audit_change *add_change(struct comparing *c, enum rd_audit_kind change, enum rd_severity severity,
 					  const struct rd_audit_fn *was, const struct rd_audit_fn *is, char *detail)
 {
 	const struct rd_audit_fn *fn = was ? was : is;

@@ -33,7 +33,7 @@ int rd_audit_module_find(const struct rd_audit_set *set, const char *name)
 	return -1;
 }
 
-const char *rd_change_name(enum rd_change change)
+const char *rd_change_name(enum rd_audit_kind change)
 {
 	static const char *const names[RD_CHANGES] = {
 		[RD_CHANGE_LOST_HOOK] = "lost-hook",

@@ -74,7 +74,7 @@ struct rd_audit_reason {
 	size_t n_callers; /* may be more than are listed */
 };
 
-enum rd_change {
+enum rd_audit_kind {
 	RD_CHANGE_LOST_HOOK,   /* was watched, is still there, and cannot be hooked any more */
 	RD_CHANGE_LEFT_OUT,    /* was watched and is still there, but a rule leaves it out, or no verb reaches it */
 	RD_CHANGE_INLINED,     /* was watched; its code is in its callers now */
@@ -90,10 +90,10 @@ enum rd_change {
 	RD_CHANGES,
 };
 /* "lost-hook", "inlined" …: stable. */
-const char *rd_change_name(enum rd_change change);
+const char *rd_change_name(enum rd_audit_kind change);
 
 struct rd_audit_change {
-	enum rd_change change;
+	enum rd_audit_kind change;
 	enum rd_severity severity;     /* critical: an origin that was visible is not visible any more */
 	const char *function, *module; /* of the baseline, if it is there; not owned. function is NULL for modules */
 	const char *new_function, *new_module; /* not owned; NULL: as before */
