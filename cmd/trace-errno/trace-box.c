@@ -23,10 +23,14 @@
 
 int trace_box_start(struct trace_box *box, const struct trace *t, struct rd_err *err)
 {
+	_cleanup_free_ char *whole = NULL;
+
 	if (!t->opts->black_box)
 		return 0;
 	if (access(t->opts->black_box, W_OK | X_OK) < 0)
 		return rd_err_set(err, errno, t->opts->black_box, "cannot write black boxes");
+	whole = rd_whole_path(t->opts->black_box);
+	snprintf(box->path, sizeof(box->path), "%s/", whole ? whole : t->opts->black_box);
 	box->wanted = t->opts->freeze_on ? t->opts->freeze_on | 1u << TRACE_FREEZE_ASKED : ~0u;
 	return rd_libarchive_load("black box", err);
 }
@@ -161,7 +165,7 @@ void trace_box_write(const struct trace *t, struct trace_box *box, uint64_t real
 	size_t size = __atomic_load_n(&box->size, __ATOMIC_ACQUIRE), done = 0;
 	_cleanup_close_ int dir = -1, fd = -1;
 	time_t seconds = (time_t)(realtime / 1000000000u);
-	char name[64] = "";
+	char name[64] = "", *at;
 	struct tm tm;
 	ssize_t n = -1;
 
@@ -179,6 +183,9 @@ void trace_box_write(const struct trace *t, struct trace_box *box, uint64_t real
 			unlinkat(dir, name, 0);
 	} else {
 		rd_warn(t->ctx, "black box: %s/%s", t->opts->black_box, name);
+		at = strrchr(box->path, '/') + 1;
+		snprintf(at, (size_t)(box->path + sizeof(box->path) - at), "%s", name);
+		__atomic_store_n(&box->written, true, __ATOMIC_RELEASE);
 		remove_oldest(dir, t->opts->black_box);
 	}
 	__atomic_store_n(&box->size, 0, __ATOMIC_RELEASE);

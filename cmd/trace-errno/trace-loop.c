@@ -532,7 +532,7 @@ int trace_columns_check(const struct trace *t, struct rd_err *err)
 	if (t->opts->list)
 		rd_report_trace_list(&report, &t->set, NULL);
 	if (t->opts->status || t->opts->detach_all)
-		rd_report_trace_status(&report, &(struct rd_held_list){ 0 });
+		rd_report_trace_status(&report, &(struct rd_held_list){ 0 }, &(struct rd_recent){ 0 });
 	if (!t->ctx->globals.json)
 		r = rd_render_table(report.n_sections ? report.sections[0] : events, &t->ctx->globals.style, &out, err);
 	rd_section_destroy(events);

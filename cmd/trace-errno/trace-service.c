@@ -10,15 +10,12 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -90,6 +87,7 @@ struct shared {
 	struct kind kinds[KINDS];
 	struct rd_starts starts;
 	struct trace_box box;
+	struct rd_recent_file recent;
 	/* The kernel's counts, of a moment before everything that is in the ring buffer now was delivered. Set by the supervisor if
 	 * not `fresh`, and used by the worker if so. */
 	bool fresh;
@@ -128,25 +126,6 @@ struct service {
 static uint64_t clock_ns(const struct service *s, int clock)
 {
 	return s->t->ctx->source->ops->now(s->t->ctx->source, clock);
-}
-
-/* sd_notify(3). */
-static void notify(const char *state)
-{
-	const char *path = getenv("NOTIFY_SOCKET");
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	size_t len = path ? strlen(path) : 0;
-	_cleanup_close_ int fd = -1;
-
-	if (!len || len >= sizeof(to.sun_path) || (*path != '/' && *path != '@'))
-		return;
-	memcpy(to.sun_path, path, len);
-	if (*path == '@')
-		to.sun_path[0] = 0;
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0)
-		sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&to,
-		       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len));
 }
 
 /* ---- the log */
@@ -300,6 +279,7 @@ static int prepare_opener(struct service *s, struct rd_err *err)
 	s->m->call = (struct call){ 0 };
 	s->ctx = *s->t->ctx;
 	s->ctx.source = rd_source_guard_open_alone(NULL);
+	rd_opener_name(RD_OPENER_OUTPUT, RD_SOURCE_RECENT);
 	return rd_opener_start(record_host, s->ctx.source, err);
 }
 
@@ -384,7 +364,9 @@ static void count_lost(struct service *s)
 		const struct rd_count *c = &m->counts[i];
 		const struct series ids = { .fn = c->origin, .verb = c->verb, .dev = c->dev, .err = c->err };
 		struct rd_failure_count where = { 0 };
-		struct rd_event ev = { .origin = c->origin, .err = c->err, .verb_key = c->verb };
+		struct rd_event ev = {
+			.origin = c->origin, .err = c->err, .verb_key = c->verb, .at_ns = trace_now(s->t)
+		};
 		struct rd_verb verb;
 		_cleanup_free_ char *ibdev = NULL, *cgroup = NULL;
 		struct series *v;
@@ -404,6 +386,7 @@ static void count_lost(struct service *s)
 		rd_failure_count_name(&ev, &s->t->set, &where);
 		v = find_series(m, &where, &ids);
 		m->lost += c->count - known;
+		trace_recent_add(&m->recent, &where, &ev, c->count - known, NULL);
 		if (!v) {
 			m->others += c->count - known;
 			continue;
@@ -483,6 +466,7 @@ static void take_failure(void *arg, struct trace *t, struct rd_event *ev)
 	const struct series ids = { .fn = ev->origin, .verb = ev->verb_key, .dev = ev->dev, .err = ev->err };
 	struct rd_failure_count where = { 0 };
 	struct service *s = arg;
+	struct rd_recent_failure *recent;
 	struct rd_crash_loop *loop;
 	struct series *v;
 
@@ -500,6 +484,7 @@ static void take_failure(void *arg, struct trace *t, struct rd_event *ev)
 	if (ev->benign)
 		return;
 	loop = rd_starts_add(&s->m->starts, ev, &t->set);
+	recent = trace_recent_add(&s->m->recent, &where, ev, 1, loop);
 	/* One line of the loop says it for all. */
 	if (loop && rd_crash_loop_is(loop) && *loop->cause) {
 		s->m->suppressed++;
@@ -508,6 +493,7 @@ static void take_failure(void *arg, struct trace *t, struct rd_event *ev)
 	if (!may_log(s, ev, &where))
 		return;
 	trace_names_explain(t, ev);
+	snprintf(recent->cause, sizeof(recent->cause), "%s", ev->why.id ? ev->why.cause : "");
 	if (loop)
 		snprintf(loop->cause, sizeof(loop->cause), "%s", ev->why.id ? ev->why.cause : RD_CANNOT_TELL);
 	trace_box_failure(&s->m->box, t, ev);
@@ -566,6 +552,7 @@ static void report(struct service *s)
 		k->suppressed = 0;
 	}
 	write_textfile(s);
+	trace_recent_write(s->t, &m->recent, &m->box, 3 * (uint64_t)(interval * 1e9));
 	flush_log(s);
 }
 
@@ -625,7 +612,8 @@ static int work(struct service *s)
 		r = drain(s, &err);
 		nap = r > 0 ? 5 : nap * 2 < 100 ? nap * 2 : 100;
 		flush_log(s);
-		if (clock_ns(s, CLOCK_MONOTONIC) >= s->m->next_report)
+		if (clock_ns(s, CLOCK_MONOTONIC) >= s->m->next_report ||
+		    __atomic_load_n(&s->m->box.written, __ATOMIC_ACQUIRE))
 			report(s);
 		trace_box_pack(s->t, &s->m->box, s->ctx.source, clock_ns(s, CLOCK_MONOTONIC));
 		poll(&p, 1, (int)nap);
@@ -829,13 +817,13 @@ static int reload(struct service *s, struct rd_err *err)
 	int r;
 
 	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_ns(s, CLOCK_MONOTONIC) / 1000);
-	notify(state);
+	trace_notify(state);
 	stop_worker(s);
 	trace_names_destroy(RD_TAKE(s->t->names));
 	r = trace_names_create(s->t, err);
 	if (!r)
 		r = open_log(s, err);
-	notify("READY=1");
+	trace_notify("READY=1");
 	return r;
 }
 
@@ -954,7 +942,7 @@ static int supervise(struct service *s, struct rd_err *err)
 	trace_box_write(t, &s->m->box, clock_ns(s, CLOCK_REALTIME));
 	at = __atomic_load_n(&s->m->beat, __ATOMIC_RELAXED);
 	if (at != s->beat)
-		notify("WATCHDOG=1");
+		trace_notify("WATCHDOG=1");
 	s->beat = at;
 	return s->worker ? 0 : start_worker(s, err);
 }
@@ -968,6 +956,7 @@ int trace_service(struct trace *t, struct rd_err *err)
 	if (s.m == MAP_FAILED)
 		return rd_err_set(err, errno, "service", "cannot allocate memory");
 	t->ctx->lines = true;
+	mkdir(RD_SOURCE_RECENT_DIR, 0755); /* the packages do */
 	r = trace_box_start(&s.m->box, t, err);
 	load_counts(&s);
 	if (!r)
@@ -976,10 +965,10 @@ int trace_service(struct trace *t, struct rd_err *err)
 	if (!r)
 		r = start_worker(&s, err);
 	if (!r)
-		notify("READY=1\nSTATUS=tracing");
+		trace_notify("READY=1\nSTATUS=tracing");
 	while (!r)
 		r = supervise(&s, err);
-	notify("STOPPING=1");
+	trace_notify("STOPPING=1");
 	t->stopped = clock_ns(&s, CLOCK_MONOTONIC);
 	if (t->session)
 		rd_session_stop(t->session);

@@ -18,15 +18,21 @@
 
 static int print_status(struct trace *t, const struct rd_held_list *list, const struct rd_errlist *errors, int status)
 {
+	const struct rd_globals *globals = &t->ctx->globals;
+	_cleanup_(rd_recent_deinit) struct rd_recent recent = { 0 };
 	struct rd_report report;
 	int r;
 
 	rd_output_init(t->ctx, &report);
-	rd_report_trace_status(&report, list);
+	rd_collect_recent(t->ctx->source, &recent);
+	rd_report_trace_status(&report, list, &recent);
 	for (size_t i = 0; i < errors->n; i++)
 		rd_errlist_add(&report.errors, &errors->v[i]);
 	report.status = status;
-	r = rd_output_print(t->ctx, &report);
+	if (recent.n && !globals->json && !globals->rows_only && !globals->style.columns)
+		r = rd_output_tables(t->ctx, &report, (const struct rd_section *const *)report.sections, 2);
+	else
+		r = rd_output_print(t->ctx, &report);
 	rd_report_deinit(&report);
 	return r;
 }

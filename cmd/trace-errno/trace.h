@@ -189,6 +189,8 @@ struct trace_box {
 	unsigned today;
 	size_t size; /* of the bundle that is to be written; 0: none */
 	uint8_t bundle[4 * TRACE_LANE];
+	char path[4096]; /* as struct rd_recent_file.box */
+	bool written;	 /* `path` has changed */
 };
 
 /* In the supervisor, before the worker starts. -errno with err filled. */
@@ -202,6 +204,16 @@ void trace_box_qp(struct trace_box *box, const struct rd_qp_event *event, const 
 void trace_box_pack(struct trace *trace, struct trace_box *box, struct rd_source *host, uint64_t now);
 /* In the supervisor: writes the bundle that was packed. */
 void trace_box_write(const struct trace *trace, struct trace_box *box, uint64_t realtime);
+
+/* trace-notice.c: sd_notify(3). */
+void trace_notify(const char *state);
+/* Adds failures; `loop` may be NULL. Returns their kind, owned by the file. */
+struct rd_recent_failure *trace_recent_add(struct rd_recent_file *file, const struct rd_failure_count *where,
+					   const struct rd_event *event, uint64_t count,
+					   const struct rd_crash_loop *loop);
+/* In the worker: replaces RD_SOURCE_RECENT. `valid_ns`: how long, if no other follows. */
+void trace_recent_write(const struct trace *trace, struct rd_recent_file *file, struct trace_box *box,
+			uint64_t valid_ns);
 
 /* trace-extend.c: hooks that are added while the trace runs. */
 void trace_extend_create(struct trace *trace);

@@ -211,7 +211,7 @@ static void make_named(const char *root)
 			"mkdir -p job && printf 'fds 9\\ndev uverbs0 231:192 0660 0 27 acl=1.6.0,2.6.1042\\nlib /home/alice/venv/libnccl.so.2\\nenv OMPI_MCA_x=login-acme-2\\nenv NCCL_TOPO_FILE=/home/alice/t\\n' > job/7 && printf 'Name:\\tacme_solver\\nState:\\tT (stopped)\\nUid:\\t1042\\t1042\\nCapEff:\\t00000000\\n' > proc/7/status && echo '7 (acme_solver) S 1 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 9100 4711234 94011' > proc/7/stat &&"
 			"printf '0040-0050 r-xp 0 08:01 42 /opt/acme-trainer\\n0060-0070 r--p 0 0 0\\n' > proc/7/maps &&"
 			"echo 'rail to rack 12' > sys/net/enx02c903a1b2c3/ifalias &&"
-			"mkdir -p sys/other sys/net/gpu-node-17 && echo 1 > sys/net/gpu-node-17/mtu && echo 'spine-acme-3 mlx5_0' > sys/other/node_desc &&"
+			"mkdir -p run/rdmadiag && printf 'rdmadiag recent\\0acme_solver' > run/rdmadiag/trace-errno && mkdir -p sys/other sys/net/gpu-node-17 && echo 1 > sys/net/gpu-node-17/mtu && echo 'spine-acme-3 mlx5_0' > sys/other/node_desc &&"
 			"printf '\\220\\020\\000SN\\015VPD-SERIAL-77' > sys/pci/vpd &&"
 			"echo '<net guid=\"0xfeedfacecafebeef\" name=\"mlx5_0\"/>' > nccl-topo.xml &&"
 			"printf '%%s\\n' '4,4,8,-;Memory cgroup out of memory: Killed process 77 (acme_solver) of alice'"
@@ -256,6 +256,7 @@ static const char *const paths[] = {
 	"/etc/nccl.conf",
 	"/etc/security/limits.conf",
 	"/nccl-topo.xml",
+	"/run/rdmadiag/trace-errno",
 };
 
 /* Everything asked, redacted or not, saved as a plain tar. */

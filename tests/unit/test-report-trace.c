@@ -337,12 +337,20 @@ TEST(status_of_what_is_attached)
 		{ .owner = { .state = 99 }, .proc = { .pid = 72, .state = 'R', .exiting = true } },
 	};
 	struct rd_held_list list = { .v = held, .n = 4 };
-	_cleanup_buf_ struct rd_buf out = { 0 };
+	struct rd_recent_file file = { .v = { { .where = { .verb = "ibv_reg_mr", .err = -12, .count = 3 },
+						.comm = "trainer",
+						.last_ns = 5000000000,
+						.failed = 4,
+						.starts = 6 },
+					      { .where = { .err = -4000, .count = 1 }, .last_ns = 99000000000 } } };
+	const struct rd_recent recent = { .known = RD_OK, .now_ns = 65000000000, .file = &file, .n = 2 };
+	_cleanup_buf_ struct rd_buf out = { 0 }, line = { 0 };
 	struct rd_report report;
 
 	rd_report_init(&report, "rdmadiag/trace-errno-status/1");
-	rd_report_trace_status(&report, &list);
+	rd_report_trace_status(&report, &list, &recent);
 	rd_render_json(&report, "1", &out);
+	rd_render_json_line(&report, "1", &line);
 	rd_report_deinit(&report);
 	assert_non_null(strstr(out.data, "\"run_statistics\": null"));
 	assert_non_null(strstr(out.data, "\"pid\": 69"));
@@ -356,6 +364,12 @@ TEST(status_of_what_is_attached)
 	assert_non_null(strstr(out.data, "\"run_seconds\": null"));
 	assert_null(strstr(out.data, "\"run_seconds\": 0,"));
 	assert_non_null(strstr(out.data, "\"run_seconds\": 0.0025"));
+	assert_non_null(strstr(line.data,
+			       "\"comm\":\"trainer\",\"pid\":null,\"job\":null,\"count\":3,\"age_seconds\":60,"
+			       "\"failed\":4,\"starts\":6,\"cause\":null}"));
+	assert_non_null(
+		strstr(line.data, "{\"errno\":\"ENOMEM\",\"verb\":\"ibv_reg_mr\",\"ibdev\":null,\"origin\":null,"));
+	assert_non_null(strstr(line.data, "\"count\":1,\"age_seconds\":0,\"failed\":null,\"starts\":null,"));
 }
 
 int main(void)

@@ -90,8 +90,11 @@ struct rd_crash_loop *rd_starts_add(struct rd_starts *starts, const struct rd_ev
 		loop->comm[sizeof(loop->comm) - 1] = 0;
 		rd_failure_count_name(ev, set, &loop->where);
 	}
-	if (loop->last_start != p->starts)
+	if (loop->last_start != p->starts) {
 		loop->where.count++;
+		loop->gap_ns = ev->at_ns - loop->at_ns;
+		loop->at_ns = ev->at_ns;
+	}
 	loop->last_start = p->starts;
 	loop->starts = p->starts - loop->first_start + 1;
 	loop->last = ev->time_ns;

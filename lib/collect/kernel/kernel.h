@@ -134,6 +134,9 @@ void rd_trace_summary_pack(const struct rd_trace_summary *summary, const struct 
 int rd_trace_summary_parse(struct rd_bytes *file, const struct rd_fnset *set, struct rd_trace_summary *ret,
 			   struct rd_origin_count **counts, struct rd_errlist *notes, struct rd_err *err);
 
+/* ---- the failures of the last hour (RD_SOURCE_RECENT), untrusted input. The caller deinitialises *ret. */
+void rd_collect_recent(struct rd_source *src, struct rd_recent *ret);
+
 /* ---- the parts of a record */
 
 /* Converts the struct rd_rec_moment of bpf/record.h at `data` (of its size, not necessarily aligned). Values out of range are

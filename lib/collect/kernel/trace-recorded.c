@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A recorded trace: lines of words for functions and the summary; events as the programs sent them, with what was known of each. */
+/* A recorded trace: lines of words for functions and the summary; events as the programs sent them, with what was known of each. What
+ * --service leaves of the last hour. */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/types.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/memory.h"
 #include "base/number.h"
@@ -267,4 +269,90 @@ int rd_trace_summary_parse(struct rd_bytes *file, const struct rd_fnset *set, st
 		rd_errlist_add(notes, &note);
 	}
 	return 0;
+}
+
+/* ---- the failures of the last hour */
+
+#define SECOND UINT64_C(1000000000)
+#define MINUTE (60 * SECOND)
+#define SLACK (2 * MINUTE) /* the clock of a recording is stopped while it is made */
+#define LOOP_END (15 * MINUTE)
+
+static void end_texts(struct rd_recent_failure *f)
+{
+	f->where.function[sizeof(f->where.function) - 1] = f->where.module[sizeof(f->where.module) - 1] = 0;
+	f->where.verb[sizeof(f->where.verb) - 1] = f->where.ibdev[sizeof(f->where.ibdev) - 1] = 0;
+	f->where.job[sizeof(f->where.job) - 1] = f->comm[sizeof(f->comm) - 1] = f->cause[sizeof(f->cause) - 1] = 0;
+}
+
+/* Managers of jobs wait longer each time, at most twice as long as before: what did not fail since then has succeeded, or was stopped. */
+static bool is_looping(const struct rd_recent_failure *f, uint64_t now)
+{
+	uint64_t ago = now > f->at_ns ? now - f->at_ns : 0;
+
+	return f->failed > 0 && ago < LOOP_END && ago / 2 <= f->gap_ns + MINUTE / 2;
+}
+
+static uint64_t count_hour(const struct rd_recent_failure *f, uint64_t now)
+{
+	uint64_t last = f->last_ns / MINUTE, n = 0;
+
+	for (uint64_t k = 0; k < RD_ARRAY_SIZE(f->minutes) && k <= last; k++)
+		if (last - k + RD_ARRAY_SIZE(f->minutes) > now / MINUTE)
+			n += f->minutes[(last - k) % RD_ARRAY_SIZE(f->minutes)];
+	return n;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+	const struct rd_recent_failure *x = a, *y = b;
+
+	return RD_CMP(y->where.count, x->where.count) ?: RD_CMP(y->last_ns, x->last_ns);
+}
+
+static void take_failures(struct rd_recent_file *file, struct rd_recent *ret)
+{
+	for (size_t i = 0; i < RD_RECENT_MAX; i++) {
+		struct rd_recent_failure *f = &file->v[i];
+
+		if (!f->key || f->where.err >= 0 || f->where.err < -4095 || f->last_ns > file->written_ns)
+			continue;
+		end_texts(f);
+		f->loops = is_looping(f, ret->now_ns);
+		f->where.count = count_hour(f, ret->now_ns);
+		if (f->where.count)
+			file->v[ret->n++] = *f;
+	}
+	rd_sort(file->v, ret->n, sizeof(*file->v), compare_counts);
+}
+
+void rd_collect_recent(struct rd_source *src, struct rd_recent *ret)
+{
+	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
+	struct rd_recent_file *file;
+	uint64_t device = 0;
+	int r = rd_stat(src, RD_OP_RDEV, RD_SOURCE_RECENT, &device, NULL);
+
+	*ret = (struct rd_recent){ .now_ns = src->ops->now(src, CLOCK_MONOTONIC),
+				   .why = "trace-errno --service does not run, or was not recorded" };
+	if (!r && !device)
+		r = rd_read_file(src, RD_SOURCE_RECENT, &bytes, NULL);
+	/* Empty: redacted. */
+	if (r == -ENOENT || (!r && !device && !bytes.size))
+		return;
+	file = (struct rd_recent_file *)bytes.data;
+	if (r < 0 || bytes.size != sizeof(*file) || memcmp(file->magic, RD_RECENT_MAGIC, sizeof(file->magic)) != 0 ||
+	    file->version != RD_RECENT_VERSION || file->size != sizeof(*file)) {
+		ret->known = RD_DENIED;
+		ret->why = r < 0 ? RD_SOURCE_RECENT " cannot be read" : RD_SOURCE_RECENT " is not of this version";
+		return;
+	}
+	/* The service ended, or the host was booted since. */
+	if (file->written_ns > ret->now_ns + SLACK || file->until_ns < ret->now_ns || file->since_ns > file->written_ns)
+		return;
+	ret->known = RD_OK;
+	ret->file = (struct rd_recent_file *)RD_TAKE(bytes.data);
+	ret->an_hour = file->written_ns - file->since_ns >= 60 * MINUTE;
+	file->box[sizeof(file->box) - 1] = 0;
+	take_failures(file, ret);
 }

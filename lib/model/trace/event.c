@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/err.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "model/trace/failure.h"
 
@@ -130,6 +132,26 @@ bool rd_failure_attr(const struct rd_failure *f, const char *name, uint64_t *ret
 			return true;
 		}
 	return false;
+}
+
+void rd_recent_deinit(struct rd_recent *recent)
+{
+	free(recent->file);
+	*recent = (struct rd_recent){ 0 };
+}
+
+char *rd_recent_text(const struct rd_recent *recent, const struct rd_recent_failure *f)
+{
+	uint64_t ago = recent->now_ns > f->last_ns ? (recent->now_ns - f->last_ns) / 1000000000u : 0;
+	const char *name = rd_errno_name(-f->where.err);
+	_cleanup_free_ char *pid = f->pid ? rd_text(" (pid %u)", f->pid) : rd_dup("");
+
+	return rd_text("%s of %s%s failed with %s%s%s, %" PRIu64 " time%s in the last hour, last %" PRIu64
+		       " %s ago%s%s",
+		       *f->where.verb ? f->where.verb : "a call", *f->comm ? f->comm : "an unknown program", pid,
+		       name ? name : "an unknown errno", *f->where.function ? " in " : "", f->where.function,
+		       f->where.count, f->where.count == 1 ? "" : "s", ago < 120 ? ago : ago / 60,
+		       ago < 120 ? "s" : "min", *f->cause ? ": " : "", f->cause);
 }
 
 bool rd_failure_origin_is(const struct rd_failure *f, const char *pattern)

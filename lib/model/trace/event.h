@@ -231,10 +231,53 @@ struct rd_crash_loop {
 	char comm[16];
 	uint64_t starts;      /* since the first of these: those in which any call failed */
 	uint64_t first, last; /* CLOCK_REALTIME, ns: of the failures */
-	uint64_t reported;    /* .where.count when it was reported; 0: it was not */
+	uint64_t at_ns,
+		gap_ns; /* CLOCK_MONOTONIC: of the first failure in the latest of these starts; since that of the one before */
+	uint64_t reported; /* .where.count when it was reported; 0: it was not */
 	uint64_t first_start, last_start;
 	char cause[256]; /* empty: unknown */
 };
+
+/* Failures of one kind, as the service leaves them for other commands. */
+struct rd_recent_failure {
+	uint64_t key;		       /* 0: unused */
+	struct rd_failure_count where; /* .count: in the last hour; set by a reader */
+	char comm[16];		       /* empty: unknown */
+	char cause[256];	       /* of the latest that was looked into; empty: none was */
+	uint32_t pid;		       /* of the latest; 0: unknown */
+	uint32_t minutes[60];	       /* how many, by minute of CLOCK_MONOTONIC, modulo 60 */
+	uint64_t last_ns;	       /* CLOCK_MONOTONIC */
+	/* The crash loop that it belongs to: starts that failed like this, of how many, and its times; failed 0: none. */
+	uint64_t failed, starts, at_ns, gap_ns;
+	bool loops; /* whether it is still expected to start again and fail; set by a reader */
+};
+
+#define RD_RECENT_MAX 64 /* those that are seen longest ago are forgotten */
+#define RD_RECENT_MAGIC "rdmadiag recent"
+#define RD_RECENT_VERSION 1
+
+/* The file RD_SOURCE_RECENT. Foreign input to a reader. */
+struct rd_recent_file {
+	char magic[16];
+	uint32_t version, size;
+	uint64_t since_ns, written_ns, until_ns; /* CLOCK_MONOTONIC: traced since; when it is out of date */
+	char box[4096]; /* the black box written last; before the first its directory, ending in a slash; empty: there is none */
+	struct rd_recent_failure v[RD_RECENT_MAX];
+};
+
+/* What a reader knows of it. */
+struct rd_recent {
+	enum rd_known known;	     /* RD_ABSENT: no service runs, or none was recorded; RD_DENIED: not readable */
+	const char *why;	     /* if not RD_OK; static */
+	uint64_t now_ns;	     /* CLOCK_MONOTONIC */
+	struct rd_recent_file *file; /* owned; NULL unless RD_OK */
+	bool an_hour;		     /* it has traced for that long */
+	size_t n;		     /* of file->v: those with failures in the last hour, most first */
+};
+void rd_recent_deinit(struct rd_recent *recent);
+
+/* "ibv_reg_mr of trainer (pid 4711) failed with ENOMEM in ib_umem_get, 7 times in the last hour, last 180 s ago: CAUSE". Caller frees. */
+char *rd_recent_text(const struct rd_recent *recent, const struct rd_recent_failure *failure);
 
 /* A row of the counts kept in the kernel, which does not know which function calls which: calls with the same chain have one
  * origin, which may be another one (rd_chain_settle). */

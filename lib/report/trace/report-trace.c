@@ -110,6 +110,21 @@ static const struct rd_column live_columns[] = {
 	{ "benign", "BENIGN", RD_T_UINT, "of the count: expected from healthy programs", 0, true },
 };
 
+static const struct rd_column recent_columns[] = {
+	{ "errno", "ERRNO", RD_T_STR, "error that the call returned", 0, false },
+	{ "verb", "VERB", RD_T_STR, "verb, or object and method of the call", 0, false },
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device", 0, false },
+	{ "origin", "ORIGIN", RD_T_STR, "kernel function that failed first", 0, false },
+	{ "comm", "COMM", RD_T_STR, "name of the program", 0, false },
+	{ "pid", "PID", RD_T_UINT, "process of the latest one", 0, false },
+	{ "job", "JOB", RD_T_STR, "Slurm or Kubernetes job", 0, false },
+	{ "count", "COUNT", RD_T_UINT, "failed calls in the last hour", 0, false },
+	{ "age_seconds", "AGE", RD_T_UINT, "seconds since the latest one", 0, false },
+	{ "failed", "FAILED", RD_T_UINT, "starts of a crash loop that failed like this", 0, false },
+	{ "starts", "STARTS", RD_T_UINT, "of so many starts", 0, false },
+	{ "cause", "CAUSE", RD_T_STR, "cause of the latest one that was looked into", 0, false },
+};
+
 static const struct rd_column loop_columns[] = {
 	{ "summary", "SUMMARY", RD_T_STR, "in how many of the last starts it failed like this", 0, false },
 	{ "origin", "ORIGIN", RD_T_OBJECT, "kernel function the error came from", 0, false },
@@ -519,11 +534,33 @@ static void add_held(struct rd_section *section, const struct rd_held *held, boo
 	       measured ? RD_UINT(held->runs) : RD_UNKNOWN_CELL, RD_STR(held->result), known(held->owner.command));
 }
 
-void rd_report_trace_status(struct rd_report *report, const struct rd_held_list *list)
+static struct rd_section *add_recent(const struct rd_recent *recent)
+{
+	struct rd_section *section = RD_SECTION("failures", recent_columns);
+
+	for (size_t i = 0; i < recent->n; i++) {
+		const struct rd_recent_failure *f = &recent->file->v[i];
+		bool loops = f->failed > 0;
+		uint64_t ago = recent->now_ns > f->last_ns ? (recent->now_ns - f->last_ns) / 1000000000u : 0;
+		struct rd_row *row = RD_ROW(section, RD_STR(rd_errno_name(-f->where.err)), known(f->where.verb),
+					    known(f->where.ibdev), known(f->where.function), known(f->comm),
+					    f->pid ? RD_UINT(f->pid) : RD_UNKNOWN_CELL, known(f->where.job),
+					    RD_UINT(f->where.count), RD_UINT(ago),
+					    loops ? RD_UINT(f->failed) : RD_UNKNOWN_CELL,
+					    loops ? RD_UINT(f->starts) : RD_UNKNOWN_CELL, known(f->cause));
+
+		if (f->loops)
+			rd_row_severity(row, RD_SEV_WARNING);
+	}
+	return section;
+}
+
+void rd_report_trace_status(struct rd_report *report, const struct rd_held_list *list, const struct rd_recent *recent)
 {
 	struct rd_section *section = rd_report_add(report, RD_SECTION("attached", held_columns));
 
 	report->scalars = RD_OBJECT("status", status_columns, RD_BOOL_OF(list->run_stats));
 	for (size_t i = 0; i < list->n; i++)
 		add_held(section, &list->v[i], list->run_stats.known == RD_OK && list->run_stats.v);
+	rd_report_add(report, add_recent(recent));
 }

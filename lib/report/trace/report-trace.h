@@ -26,8 +26,8 @@ void rd_report_trace_list(struct rd_report *report, const struct rd_fnset *set, 
 /* Adds only functions and modules. */
 void rd_report_trace_functions(struct rd_report *report, const struct rd_fnset *set, const bool *match);
 
-/* --status and --detach-all: the scalars and the section `attached`, which is the table. */
-void rd_report_trace_status(struct rd_report *report, const struct rd_held_list *list);
+/* --status and --detach-all: the scalars and the sections `attached` and `failures`, which are the tables. */
+void rd_report_trace_status(struct rd_report *report, const struct rd_held_list *list, const struct rd_recent *recent);
 
 /* ---- --service */
 

@@ -505,8 +505,8 @@ static bool redact_special(struct rd_redact *redact, const char *path, const cha
 
 	if (strcmp(path, "root/proc/cmdline") == 0)
 		rd_redact_kernel_command(redact, text, out);
-	else if (rd_is_listed("vpd cmdline", name, strlen(name)))
-		return true; /* vital product data, arguments of a process: nothing is kept */
+	else if (rd_is_listed("vpd cmdline", name, strlen(name)) || strcmp(path, "root" RD_SOURCE_RECENT) == 0)
+		return true; /* vital product data, arguments of a process, names of programs and jobs: nothing is kept */
 	else if (strcmp(path, "root" RD_SOURCE_MAPS "/rdmadiag_qps") == 0)
 		rd_redact_qps(redact, data, size, false, out);
 	else if (strcmp(path, "root" RD_SOURCE_QUERIES) == 0)

@@ -249,6 +249,10 @@ struct rd_source_map {
  */
 #define RD_SOURCE_TRACE "/trace-errno"
 
+/* What trace-errno --service leaves for other commands (struct rd_recent_file): a file of the host, replaced as a whole. */
+#define RD_SOURCE_RECENT_DIR "/run/rdmadiag"
+#define RD_SOURCE_RECENT RD_SOURCE_RECENT_DIR "/trace-errno"
+
 /* Events of queue pairs that a black box kept (collect/rdma/rdma.h). */
 #define RD_SOURCE_QP_EVENTS RD_SOURCE_TRACE "/queue-pairs"
 
