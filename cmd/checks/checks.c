@@ -52,6 +52,8 @@ static int read_all(struct rd_source *source, int pid, struct checks *checks, st
 	r = read_qps(source, checks, errors, err);
 	if (!r)
 		rd_collect_klog(source, &checks->klog, errors);
+	if (!r)
+		rd_collect_recent(source, &checks->recent);
 	return r;
 }
 
@@ -120,6 +122,7 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 		.net = &checks->net,
 		.klog = &checks->klog,
 		.res = checks->in.res,
+		.recent = &checks->recent,
 		.spreads = &checks->spreads,
 		.symmetry = &checks->symmetry,
 		.job_env = &checks->job_env,
@@ -211,6 +214,7 @@ void checks_deinit(struct checks *checks)
 	rd_findings_deinit(&checks->job_env);
 	rd_findings_deinit(&checks->user);
 	rd_klog_deinit(&checks->klog);
+	rd_recent_deinit(&checks->recent);
 	rd_res_deinit(&checks->res);
 	rd_netstate_deinit(&checks->net);
 	rd_system_deinit(&checks->system);

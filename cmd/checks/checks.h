@@ -10,6 +10,7 @@
 #include "model/host/system.h"
 #include "model/nicmap/nicmap.h"
 #include "model/rdma/qp-view.h"
+#include "model/trace/event.h"
 #include "report/host/report-check.h"
 
 struct checks {
@@ -18,6 +19,7 @@ struct checks {
 	struct rd_system system;
 	struct rd_netstate net;
 	struct rd_klog klog;
+	struct rd_recent recent;
 	struct rd_res res;
 	struct rd_findings job_env, user;
 	struct rd_profile profile;

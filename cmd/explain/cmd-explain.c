@@ -154,6 +154,7 @@ static void join_host(struct rd_ctx *ctx, struct rd_log *log)
 				     .host = &checks.host,
 				     .net = &checks.net,
 				     .res = checks.in.res,
+				     .recent = &checks.recent,
 				     .findings = &checks.findings };
 	rd_log_join(log, &here);
 }

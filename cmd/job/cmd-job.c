@@ -15,6 +15,7 @@
 #include "cmd/qp-state/qp.h"
 #include "cmd/trace-errno/trace-child.h"
 #include "collect/host/host.h"
+#include "collect/kernel/kernel.h"
 #include "collect/rdma/rdma.h"
 #include "collect/shared/cgroup.h"
 #include "report/job/report-job.h"
@@ -32,6 +33,7 @@ struct sample {
 	struct rd_res res;
 	struct rd_qp_views qps; /* of `res` above: do not move a sample */
 	struct rd_job_kernel kernel;
+	struct rd_recent recent;
 	struct rd_job_proc *procs; /* those that were read */
 	struct rd_job_view *views;
 	size_t n;
@@ -55,6 +57,7 @@ static void sample_deinit(struct sample *sample)
 	rd_qp_views_deinit(&sample->qps);
 	rd_res_deinit(&sample->res);
 	rd_job_kernel_deinit(&sample->kernel);
+	rd_recent_deinit(&sample->recent);
 	rd_host_deinit(&sample->host);
 	rd_system_deinit(&sample->system);
 	rd_report_deinit(&sample->report);
@@ -154,6 +157,7 @@ static int load(struct rd_source *src, struct sample *sample, struct rd_err *err
 	rd_qp_views_init(&sample->qps, &sample->res);
 	rd_qp_link(&sample->qps);
 	rd_collect_job_kernel(src, &sample->res, &sample->kernel);
+	rd_collect_recent(src, &sample->recent);
 	sample->procs = rd_alloc(sample->n_pids + 1, sizeof(*sample->procs));
 	sample->views = rd_alloc(sample->n_pids + 1, sizeof(*sample->views));
 	for (size_t i = 0; i < sample->n_pids; i++) {
@@ -255,6 +259,21 @@ static int run_command(struct rd_ctx *ctx, char **argv)
 	return r < 0 ? rd_fail(ctx, &err) : trace_child_exit_code(&child);
 }
 
+/* Calls of the chosen programs that failed in the last hour, perhaps of processes that ended since. */
+static void note_failures(struct sample *sample)
+{
+	for (size_t i = 0; i < sample->recent.n; i++) {
+		const struct rd_recent_failure *f = &sample->recent.file->v[i];
+		_cleanup_free_ char *text = NULL;
+
+		for (size_t k = 0; k < sample->n && !text && *f->comm; k++)
+			if (sample->procs[k].comm && strcmp(sample->procs[k].comm, f->comm) == 0)
+				text = rd_recent_text(&sample->recent, f);
+		if (text)
+			rd_report_note(&sample->report, "%s", text);
+	}
+}
+
 /* Of the host. A process is judged nevertheless: something carries its traffic. */
 static bool has_no_rdma(const struct rd_ctx *ctx, struct sample *sample, struct rd_err *err)
 {
@@ -304,6 +323,7 @@ static int run_job(struct rd_ctx *ctx, int argc, char **argv)
 	if (r < 0)
 		return rd_fail(ctx, &err);
 	rd_report_job(&sample.report, sample.views, sample.n);
+	note_failures(&sample);
 	return has_no_rdma(ctx, &sample, &err) ? rd_fail(ctx, &err) : show(ctx, &sample);
 }
 

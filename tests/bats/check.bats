@@ -232,3 +232,49 @@ make_shim() {
 	run --separate-stderr "$RD" check -i 0.1 -c 2 --json
 	[ "${#lines[@]}" -eq 2 ]
 }
+
+# failures FOLDER: a bundle of the host there, a service's file in it: mlx5_0 with a loop of trainer, and another failure
+failures() {
+	mkdir -p "$1"
+	"$RD" --from "$HOST" capture "$1/whole.tar" >/dev/null
+	tar -C "$1" -xf "$1/whole.tar"
+	rm "$1/whole.tar"
+	mkdir -p "$1/root/run/rdmadiag"
+	python3 - >"$1/root/run/rdmadiag/trace-errno" <<-'END'
+		import struct, sys
+		second, now = 10 ** 9, 90000 * 10 ** 9
+		def failure(key, verb, err, comm, loop):
+		    minutes = [0] * 60
+		    minutes[now // second // 60 % 60] = 7
+		    return struct.pack("=Q64s56s48s64s80siiQ16s256sI60IIQQQQQQ", key, b"ib_umem_get", b"ib_uverbs", verb, b"mlx5_0", b"", err, 0, 0,
+		                       comm, b"the limit is 64 KiB", 4711, *minutes, 0, now, *loop, 0)
+		kinds = failure(1, b"ibv_reg_mr", -12, b"trainer", (5, 5, now, 30 * second)) + failure(2, b"ibv_create_cq", -22, b"store", (0, 0, 0, 0))
+		head = struct.pack("=16sIIQQQ4096s", b"rdmadiag recent\0", 1, 62000, now - 7200 * second, now, now + 60 * second, b"")
+		sys.stdout.buffer.write((head + kinds).ljust(62000, b"\0"))
+	END
+	jq '.samples[0].monotonic_ns = 90001000000000 | del(.samples[0].shape, .hash)
+		| .samples[0].requests |= (map(select(.path != "/run/rdmadiag/trace-errno")) + [{ask: "read", path: "/run/rdmadiag/trace-errno"}])' \
+		"$1/manifest.json" >"$1/new.json"
+	mv "$1/new.json" "$1/manifest.json"
+}
+
+@test "failed calls of the last hour: a warning for a crash loop, a note for others; explain cites one; nothing when they are old" {
+	local old=$BATS_TEST_TMPDIR/bundle
+	failures "$old"
+	run -1 --separate-stderr "$RD" --from "$old" check -v
+	[[ $output == *"mlx5_0"*"ibv_reg_mr of trainer (pid 4711) failed with ENOMEM in ib_umem_get, 7 times in the last hour, last 1 s ago: the limit is 64 KiB; a crash loop: in 5 of its last 5 starts"*"[failed-calls]"* ]]
+	[[ $output == *"  fix: rdmadiag trace-errno --status"* ]]
+	run -0 "$RD" --from "$old" explain 'Call to ibv_create_cq failed with error Invalid argument'
+	[[ $output == *"now: ibv_create_cq of store (pid 4711) failed with EINVAL in ib_umem_get, 7 times in the last hour"* ]]
+	# It was recorded a day later: the service had ended.
+	jq '.samples[0].monotonic_ns += 86400000000000' "$old/manifest.json" >"$old/new.json"
+	mv "$old/new.json" "$old/manifest.json"
+	run -0 "$RD" --from "$old" check -o id,result
+	grep -qE '^failed-calls +skip' <<<"$output"
+	# A recording from before there was such a file.
+	rm -r "$old/root/run"
+	jq '.samples[0].requests |= map(select(.path != "/run/rdmadiag/trace-errno"))' "$old/manifest.json" >"$old/new.json"
+	mv "$old/new.json" "$old/manifest.json"
+	run -0 "$RD" --from "$old" check -o id,result
+	grep -qE '^failed-calls +skip' <<<"$output"
+}

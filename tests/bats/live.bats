@@ -186,7 +186,7 @@ on_number() {
 
 @test "what identifies a row stays when columns are scrolled, and rows that do not fit are announced" {
 	on_terminal 80 12 "$RD --from tests/bundles/half-a.tar.zst topo-check --live"
-	seen '^lines 1-9 of 119 '
+	seen '^lines 1-9 of 120 '
 	tm send-keys End
 	seen '^lines 111-119 of 119 '
 	tm send-keys Home Right Right

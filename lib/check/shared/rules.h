@@ -136,6 +136,7 @@
 	X(klog_iommu)                                             \
 	/* For job prologues */                                   \
 	X(leftovers)                                              \
+	X(failed_calls)                                           \
 	X(moved)                                                  \
 	X(answers)                                                \
 	X(in_time)

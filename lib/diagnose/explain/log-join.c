@@ -131,6 +131,29 @@ static void add_findings(const struct rd_log_here *here, int device, struct rd_l
 	}
 }
 
+static bool has_errno(const struct rd_log_line *line, int err)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(line->codes) && line->codes[i]; i++)
+		if (strcmp(line->codes[i]->table, "errno") == 0 && line->codes[i]->value.known == RD_OK &&
+		    line->codes[i]->value.v == (uint64_t)-err)
+			return true;
+	return false;
+}
+
+/* The most frequent failure of the last hour with the errno of the line and the verb that it names, on its device. */
+static void add_failure(const struct rd_recent *recent, const char *ibdev, const struct rd_log_line *line,
+			struct rd_log_join *join)
+{
+	for (size_t i = 0; i < recent->n; i++) {
+		const struct rd_recent_failure *f = &recent->file->v[i];
+
+		if (!*f->where.verb || !strstr(line->text, f->where.verb) || !has_errno(line, f->where.err) ||
+		    (ibdev && strcmp(ibdev, f->where.ibdev) != 0))
+			continue;
+		return add_fact(join, rd_recent_text(recent, f));
+	}
+}
+
 /* A rule that warns shows the cause; one that passed excludes it; else it is undecided. */
 static void judge(const struct rd_log_here *here, int device, struct rd_log_cause *cause)
 {
@@ -228,6 +251,8 @@ static void join_line(const struct rd_log_here *here, const struct rd_log_line *
 			add_qp(here->res, ibdev, line->numbers[RD_LOG_QPN].v, join);
 		add_peer(here->net, line->values[RD_LOG_PEER], join);
 		add_peer(here->net, line->values[RD_LOG_PGID], join);
+		if (here->recent)
+			add_failure(here->recent, ibdev, line, join);
 		if (device >= 0)
 			add_findings(here, device, join);
 	}

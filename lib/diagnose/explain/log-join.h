@@ -7,12 +7,14 @@
 #include "model/host/host.h"
 #include "model/host/netstate.h"
 #include "model/rdma/qp.h"
+#include "model/trace/event.h"
 
 struct rd_log_here {
 	const char *name; /* of the host; NULL: unknown */
 	const struct rd_host *host;
 	const struct rd_netstate *net;
 	const struct rd_res *res;	    /* NULL: not read */
+	const struct rd_recent *recent;	    /* failed calls of the last hour */
 	const struct rd_findings *findings; /* of all rules */
 };
 

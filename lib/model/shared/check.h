@@ -19,6 +19,7 @@ struct rd_res;
 struct rd_spreads;
 struct rd_symmetry;
 struct rd_stalls;
+struct rd_recent;
 
 /* Parts of a host that a rule requires to be read completely. */
 enum rd_part {
@@ -47,6 +48,7 @@ struct rd_check_input {
 	const struct rd_findings *differences; /* from the profile, by rd_profile_compare */
 	const struct rd_findings *job_env;     /* faults in the settings of all jobs */
 	const struct rd_res *res;	       /* queue pairs and their owners */
+	const struct rd_recent *recent;	       /* failed calls of the last hour */
 	const struct rd_spreads *spreads;      /* spread of their flows over links */
 	const struct rd_stalls *stalls;	       /* reads that stalled; NULL: nothing was read with a deadline */
 	const struct rd_errlist *unread;       /* all failed reads, except those of objects that do not exist */
