@@ -4,15 +4,19 @@
 #include "cmd/fabric/fabric.h"
 #include "cmd/job/job.h"
 #include "cmd/qp-state/qp.h"
+#include "collect/kernel/kernel.h"
 #include "report/host/report-capture.h"
 #include "source/opener/child.h"
 #include "source/record/record.h"
+#include "trace/attach/session.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <time.h>
 
 #define SAMPLES_MAX 1000
+#define BOX_SECONDS 15	    /* a busy service takes a second */
 #define STANDARD_OUTPUT "-" /* instead of the name of a file */
 
 extern const struct rd_cmd rd_cmd_capture;
@@ -24,6 +28,7 @@ struct capture_state {
 	bool force;		/* replace an existing file */
 	const char *redact_key; /* a file; NULL: a random key that is not kept */
 	bool fabric;		/* also the counters of the InfiniBand fabric */
+	bool black_box; /* of trace-errno --service: nothing is recorded */
 };
 
 /* Shows the current step on a line that is overwritten; NULL clears it. Only on a terminal. */
@@ -261,8 +266,12 @@ static int capture(struct rd_ctx *ctx, struct rd_capture_facts *facts, struct rd
 
 static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
+	const struct capture_state *state = ctx->state;
+
 	if (argc > 1)
 		return rd_err_set(err, EINVAL, argv[1], "capture writes only one file");
+	if (argc && state->black_box)
+		return rd_err_set(err, EINVAL, argv[0], "the service writes the black box to its own directory");
 	if (argc == 0 || !is_standard_output(argv[0]))
 		return 0;
 	if (ctx->globals.json || ctx->globals.style.columns)
@@ -288,6 +297,58 @@ static int report_on_stderr(const struct rd_ctx *ctx, const struct rd_capture_fa
 	return rd_out_failure() ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 }
 
+/* ---- the black box of trace-errno --service */
+
+/* Has the service write it, and waits until the service names another one than `now` does. */
+static int write_black_box(struct rd_source *source, const struct rd_held *service, struct rd_recent *now,
+			   struct rd_err *err)
+{
+	_cleanup_free_ char *before = now->known == RD_OK ? rd_dup(now->file->box) : NULL;
+	int r;
+
+	if (!before || !*before)
+		return rd_err_set(err, ENODATA, "black box", "%s",
+				  before ? "the service runs without --black-box" : now->why);
+	r = rd_holders_freeze(source, service, err);
+	for (unsigned i = 0; !r && i < BOX_SECONDS * 5; i++) {
+		poll(NULL, 0, 200);
+		rd_recent_deinit(now);
+		rd_collect_recent(source, now);
+		if (now->known == RD_OK && strcmp(now->file->box, before) != 0)
+			return 0;
+	}
+	if (r)
+		return r;
+	rd_err_set(err, ETIMEDOUT, before, "the service has written no black box within %d s", BOX_SECONDS);
+	return rd_err_hint(err, "journalctl -u rdmadiag-trace; it writes at most 20 in 24 hours");
+}
+
+static int run_black_box(struct rd_ctx *ctx)
+{
+	_cleanup_(rd_held_list_deinit) struct rd_held_list list = { 0 };
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
+	_cleanup_(rd_recent_deinit) struct rd_recent recent = { 0 };
+	const struct rd_held *service = NULL;
+	struct rd_err err = { 0 };
+	int r = rd_holders_list(ctx->source, &list, &err);
+
+	for (size_t i = 0; i < list.n; i++)
+		if (strcmp(list.v[i].owner.what, "service") == 0 && list.v[i].owner.state != RD_HOLD_DETACHING)
+			service = &list.v[i];
+	if (!r && !service) {
+		rd_err_set(&err, ESRCH, "black box", "trace-errno --service does not run on this host");
+		r = rd_err_hint(&err, "systemctl start rdmadiag-trace");
+	}
+	rd_collect_recent(ctx->source, &recent);
+	if (!r)
+		r = write_black_box(ctx->source, service, &recent, &err);
+	if (r < 0)
+		return rd_fail(ctx, &err);
+	rd_output_init(ctx, &report);
+	rd_report_capture(&report, &(struct rd_capture_facts){ .file = recent.file->box });
+	return rd_output_print(ctx, &report);
+}
+
 static int run_capture(struct rd_ctx *ctx, int argc, char **argv)
 {
 	struct capture_state *state = ctx->state;
@@ -296,6 +357,8 @@ static int run_capture(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_capture_facts facts = { 0 };
 	struct rd_err err = { 0 };
 
+	if (state->black_box)
+		return run_black_box(ctx);
 	state->redact |= state->redact_key != NULL;
 	name = argc ? rd_dup(argv[0]) : default_name(ctx);
 	facts.file = name;
@@ -330,10 +393,14 @@ static const struct rd_opt opts[] = {
 	{ "redact-key", 0, "FILE",
 	  "same, but derive pseudonyms from the key in FILE: they match in all bundles made with it", "file",
 	  RD_NEEDS_OWN_FILE, RD_TEXT(capture_state, redact_key) },
+	{ "black-box", 0, NULL, "have trace-errno --service write its black box now, and show where",
+	  RD_FLAG(capture_state, black_box) },
 	{ 0 },
 };
 
 static const struct rd_opt_rule rules[] = {
+	{ RD_EXCLUDES, "black-box", "interval count fabric no-probe force redact redact-key from pid job cgroup comm",
+	  "the service writes what it has kept" },
 	{ RD_REQUIRES, "interval", "count", "a bundle has a fixed number of samples" },
 	{ RD_EXCLUDES, "redact redact-key", "fabric", "names and GUIDs of the fabric are not redacted" },
 	{ RD_EXCLUDES, "count", "from", "all samples of the bundle are copied" },
@@ -357,7 +424,8 @@ const struct rd_cmd rd_cmd_capture = {
 		    "  rdmadiag capture -i 10 -c 6 minute.tar.zst      six samples in one minute\n"
 		    "  ssh host17 rdmadiag capture - | rdmadiag --from - topo-check\n"
 		    "  rdmadiag --from full.tar.zst capture --redact for-others.tar.zst\n"
-		    "  rdmadiag capture --redact-key site.key a.tar.zst  to compare with other hosts\n",
+		    "  rdmadiag capture --redact-key site.key a.tar.zst  to compare with other hosts\n"
+		    "  rdmadiag capture --black-box                     the last failures, of the service\n",
 	.columns = rd_capture_columns,
 	.n_columns = RD_CAPTURE_COLUMNS,
 	.state_size = sizeof(struct capture_state),

@@ -33,8 +33,12 @@ void rd_report_capture(struct rd_report *report, const struct rd_capture_facts *
 {
 	struct rd_section *section = rd_report_add(report, RD_SECTION("bundles", rd_capture_columns));
 
-	RD_ROW(section, RD_STR(facts->file), RD_UINT(facts->size), RD_UINT(facts->samples), RD_UINT(facts->requests),
-	       RD_UINT(facts->denied), RD_UINT_OF(facts->log_dropped), RD_DOUBLE(facts->seconds));
+	if (!facts->samples)
+		RD_ROW(section, RD_STR(facts->file));
+	else
+		RD_ROW(section, RD_STR(facts->file), RD_UINT(facts->size), RD_UINT(facts->samples),
+		       RD_UINT(facts->requests), RD_UINT(facts->denied), RD_UINT_OF(facts->log_dropped),
+		       RD_DOUBLE(facts->seconds));
 }
 
 void rd_report_changes(struct rd_report *report, const char *host, uint64_t time, const struct rd_changes *changes)

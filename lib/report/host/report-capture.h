@@ -12,8 +12,8 @@ extern const struct rd_column rd_capture_columns[RD_CAPTURE_COLUMNS], rd_diff_co
 
 struct rd_capture_facts {
 	const char *file;
-	uint64_t size, samples, requests, denied;
-	RD_FIELD(uint64_t) log_dropped; /* lines of the kernel log; known if redacted */
+	uint64_t size, samples, requests, denied; /* no samples: a black box, of which only the name is known */
+	RD_FIELD(uint64_t) log_dropped;		  /* lines of the kernel log; known if redacted */
 	double seconds;
 };
 

@@ -282,3 +282,21 @@ int rd_holders_detach(struct rd_source *src, const struct rd_held *held, struct 
 		r == EPERM ? "trace of another user: only that user or root can end it" :
 			     "the process that holds its hooks is not visible in this PID namespace, or has ended");
 }
+
+int rd_holders_freeze(struct rd_source *src, const struct rd_held *held, struct rd_err *err)
+{
+	struct rd_holder_proc now = { 0 };
+	_cleanup_close_ int fd = -1;
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", held->proc.pid);
+	if (held->reader.known == RD_OK && held->reader.v > 1)
+		fd = (int)syscall(SYS_pidfd_open, held->reader.v, 0);
+	/* The pidfd refers to the parent of the holder found before, if that still has this parent. */
+	if (fd >= 0 && read_stat(src, pid, &now) && now.start == held->proc.start && now.parent == held->reader.v)
+		return syscall(SYS_pidfd_send_signal, fd, SIGUSR1, NULL, 0) ?
+			       rd_err_set(err, errno, held->owner.command, "cannot signal the service") :
+			       0;
+	return rd_err_set(err, ESRCH, held->owner.command,
+			  "the service is not visible in this PID namespace, or has ended");
+}

@@ -145,6 +145,9 @@ int rd_holders_list(struct rd_source *src, struct rd_held_list *ret, struct rd_e
  * trace of another user; -ESRCH: the process has ended or is not visible. */
 int rd_holders_detach(struct rd_source *src, const struct rd_held *held, struct rd_err *err);
 
+/* Requests a trace of --service to write its black box. Returns immediately. -ESRCH: not visible, or ended. */
+int rd_holders_freeze(struct rd_source *src, const struct rd_held *held, struct rd_err *err);
+
 /* ---- for tests */
 
 /* The processes of `src` with the name of a holder; caller frees *ret. */

@@ -106,6 +106,69 @@ test_black_box() {
 	end box TERM
 }
 
+result_is() { # RESULT [FROM]: of the rule, in $W/check.json; a note counts as pass
+	"$R" ${2:+--from "$2"} check --json --deadline 20 >"$W/check.json" || :
+	true_of "$W/check.json" 'any(.[0].checks[]; .id == "failed-calls" and .result == $is)' --arg is "$1" >/dev/null
+}
+
+status_is() { # EXPRESSION: of the failures that --status lists
+	"$R" trace-errno --status --json >"$W/status.json" && true_of "$W/status.json" ".[0].failures | $1" >/dev/null
+}
+
+no_box() { # RE ARG…: capture --black-box fails, and says this
+	local status=0
+	"$R" capture --black-box 2>"$W/no-box.err" >"$W/no-box" || status=$?
+	[ $status = 3 ] && [ ! -s "$W/no-box" ] && grep -q "$1" "$W/no-box.err"
+}
+
+# Other commands know the failures of the last hour: check, --status, explain, job, bundles; and have the black box written.
+test_others_know() {
+	local n
+	mkdir -p "$W/known"
+	rm -f /run/rdmadiag/trace-errno
+	no_box 'does not run on this host'
+	result_is skip
+	service known --report 1
+	no_box 'without --black-box'
+	ibv_devinfo -v >"$W/devinfo" # fails in calls that healthy programs make
+	nap 3
+	status_is 'length == 0'
+	result_is skip # for less than an hour
+	run create-cq-limit --dev rxe0
+	soon known status_is 'length == 1 and .[0].verb == "ibv_create_cq" and .[0].errno == "EINVAL" and .[0].count == 1 and
+		.[0].comm == "verbs-fail" and .[0].ibdev == "rxe0" and .[0].failed == null'
+	result_is pass
+	for n in 1 2 3 4; do
+		run reg-mr-memlock --dev rxe0 --uid 65534
+	done
+	soon known status_is 'any(.[]; .verb == "ibv_reg_mr" and .failed == 4 and .starts >= 4 and (.cause | test("RLIMIT_MEMLOCK")))'
+	result_is warn
+	cp "$W/check.json" "$W/status.json" "$RD_VM_OUT"
+	"$R" explain 'Call to ibv_reg_mr failed with error Cannot allocate memory' | tee "$RD_VM_OUT/explain" |
+		grep -q 'ibv_reg_mr of verbs-fail (pid [0-9]*) failed with ENOMEM in [a-z_]*, 4 times in the last hour'
+	cp /bin/sleep "$W/verbs-fail"
+	"$W/verbs-fail" 600 &
+	"$R" job $! | tee "$RD_VM_OUT/job" | grep -q '^ *ibv_create_cq of verbs-fail (pid [0-9]*) failed with EINVAL'
+	kill $!
+	"$R" capture --force "$W/known.tar"
+	result_is warn "$W/known.tar"
+	"$R" --from "$W/known.tar" capture --redact --force "$W/redacted.tar"
+	result_is skip "$W/redacted.tar"
+	end known TERM
+	service known --report 1 --black-box "$W/known"
+	run create-cq-limit --dev rxe0
+	soon known status_is 'length == 1'
+	"$R" capture --black-box --json | tee "$RD_VM_OUT/box.json" | jq -r '.bundles[0].file' >"$W/box-name"
+	"$R" --from "$(<"$W/box-name")" trace-errno --json | grep -q '"verb":"ibv_create_cq"'
+	[ "$(dirname "$(<"$W/box-name")")" = "$W/known" ]
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$R" capture --black-box 2>"$W/denied.err" && return 1
+	grep -q CAP_SYS_ADMIN "$W/denied.err"
+	end known KILL || :
+	# Until it is out of date.
+	soon known result_is skip
+	no_box 'does not run'
+}
+
 # The process that parses what others wrote can do nothing else.
 test_worker_has_no_privileges() {
 	local worker
