@@ -8,7 +8,7 @@
 #include <sys/un.h>
 
 #include "analyse/trace/trace.h"
-#include "source/opener/new-file.h"
+#include "source/opener/opener.h"
 #include "trace.h"
 
 #define MINUTE UINT64_C(60000000000)
