@@ -28,7 +28,7 @@ struct capture_state {
 	bool force;		/* replace an existing file */
 	const char *redact_key; /* a file; NULL: a random key that is not kept */
 	bool fabric;		/* also the counters of the InfiniBand fabric */
-	bool black_box; /* of trace-errno --service: nothing is recorded */
+	bool black_box;		/* of trace-errno --service: nothing is recorded */
 };
 
 /* Shows the current step on a line that is overwritten; NULL clears it. Only on a terminal. */
@@ -425,7 +425,7 @@ const struct rd_cmd rd_cmd_capture = {
 		    "  ssh host17 rdmadiag capture - | rdmadiag --from - topo-check\n"
 		    "  rdmadiag --from full.tar.zst capture --redact for-others.tar.zst\n"
 		    "  rdmadiag capture --redact-key site.key a.tar.zst  to compare with other hosts\n"
-		    "  rdmadiag capture --black-box                     the last failures, of the service\n",
+		    "  rdmadiag capture --black-box                    the service's last failures\n",
 	.columns = rd_capture_columns,
 	.n_columns = RD_CAPTURE_COLUMNS,
 	.state_size = sizeof(struct capture_state),
