@@ -403,9 +403,14 @@ static int add_host(struct fleet *fleet, const struct nicmap *nm, struct rd_sour
 {
 	_cleanup_(rd_facts_deinit) struct rd_facts facts = { 0 };
 	const char *name = nm->report.host && *nm->report.host ? nm->report.host : path ? rd_basename(path) : "here";
+	_cleanup_free_ char *distinct = NULL;
 	int r = rd_snapshot_collect(source, &facts, err);
 
-	rd_compared_take(name, &nm->host, &nm->map, &facts, &fleet->v[fleet->n++]);
+	/* Hosts of one name, or one host at two times: the name alone would not say which. */
+	for (size_t i = 0; i < fleet->n && path && !distinct; i++)
+		if (strcmp(fleet->v[i].name, name) == 0)
+			distinct = rd_text("%s (%s)", name, rd_basename(path));
+	rd_compared_take(distinct ? distinct : name, &nm->host, &nm->map, &facts, &fleet->v[fleet->n++]);
 	return r;
 }
 

@@ -284,6 +284,10 @@ map() {
 	[[ ${lines[0]} =~ ^"nic-map of 3 hosts: "[1-9] ]]
 	run map --compare "$HOST"
 	[ "${lines[0]}" = "nic-map of 2 hosts: no problems found" ]
+	# Of two hosts with one name, the bundle says which.
+	echo made-up >"$BATS_TEST_TMPDIR/other/proc/sys/kernel/hostname"
+	run map --compare "$BATS_TEST_TMPDIR/other"
+	[[ $output == *"made-up (other) mlx5_4/1"*DOWN* ]]
 	run map --compare "$HOST" --json
 	jq -e '.schema == "rdmadiag/nic-map-compare/1" and .status == 0' <<<"$output"
 }
