@@ -27,7 +27,8 @@ void trace_extend_create(struct trace *t)
 
 static void forget_deepen(struct trace_extend *e)
 {
-	RD_FREE(RD_TAKE(e->deepen), RD_TAKE(e->tried));
+	RD_FREE(e->deepen, e->tried);
+	e->deepen = e->tried = NULL;
 }
 
 static void begin_deepen(struct trace *t)

@@ -160,8 +160,8 @@ static int acl_allows(const struct rd_job_proc *proc, const struct rd_job_node *
 		_cleanup_free_ char *part = rd_next_part(&at, ',');
 		const char *from = part;
 
-		for (char *dot = part; dot && (dot = strchr(dot, '.'));)
-			*dot = ' ';
+		for (char *c = part; c && *c; c++)
+			*c = *c == '.' ? ' ' : *c;
 		if (!part || rd_take_uints(&from, RD_DECIMAL, entry, 3) != 3)
 			return -1;
 		if (entry[0] == ACL_USER && entry[2] == proc->uid.v)

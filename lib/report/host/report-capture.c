@@ -47,7 +47,7 @@ void rd_report_changes(struct rd_report *report, const char *host, uint64_t time
 
 	for (size_t i = 0; i < changes->n; i++) {
 		const struct rd_fact *before = changes->v[i].before, *after = changes->v[i].after,
-				     *fact = after ?: before;
+				     *fact = after ? after : before;
 
 		RD_ROW(section, RD_STR(rd_area_name(fact->area)), RD_STR(fact->subject), RD_STR(fact->field),
 		       RD_STR(before ? before->value : NULL), RD_STR(after ? after->value : NULL),
