@@ -244,6 +244,24 @@ TEST(a_responder_without_a_link)
 	end(&job, NULL);
 }
 
+/* Of a backup: the time since its last packet is that of no packet. */
+TEST(a_path_dies_that_had_no_packet)
+{
+	const struct rd_failover_event *e;
+	struct job job;
+
+	begin(&job);
+	RD_SET(job.h.qps[1].state, RD_QPS_ERR);
+	job.ports[1].state.v = 1;
+	sample(&job, 1000, 0);
+	e = event(&job, RD_FAILOVER_DIED);
+	assert_int_equal(e->detected.known, RD_ABSENT);
+	assert_non_null(strstr(e->text, " died without a packet since this began, first: QP 18;"));
+	rd_failover_destroy(job.f);
+	job.h.views.notes = NULL;
+	host_deinit(&job.h);
+}
+
 TEST(a_nic_comes_back_and_its_traffic_stays)
 {
 	struct job job;

@@ -246,16 +246,19 @@ static void describe_death(struct nic *nic, struct rd_failover_event *e)
 {
 	_cleanup_free_ char *bounds = e->most.known == RD_OK ? rd_text("%.3g to %.3g s", e->least.v, e->most.v) : NULL;
 	char peer[46] = "an unknown peer";
+	_cleanup_free_ char *when = e->detected.known == RD_OK ? rd_text("%.1f to %.1f s after the last packet",
+									 e->detected.v, e->detected_max) :
+								 rd_dup("without a packet since this began");
 
 	if (e->has_peer)
 		rd_qp_gid_ip(e->peer, peer);
-	set_text(
-		nic, e,
-		"%s: %zu queue pair%s of process %u to %s died %.1f to %.1f s after the last packet, first: QP %u; its timeout and retry_cnt take %s%s",
-		e->ibdev, e->qps, e->qps == 1 ? "" : "s", e->pid, peer, e->detected.v, e->detected_max, e->lqpn,
-		bounds ? bounds : "a time that is unknown, or no end",
-		bounds && e->detected_max < e->least.v ? "; sooner, by an error or by its program" :
-		bounds && e->detected.v > e->most.v    ? "; later" :
+	set_text(nic, e,
+		 "%s: %zu queue pair%s of process %u to %s died %s, first: QP %u; its timeout and retry_cnt take %s%s",
+		 e->ibdev, e->qps, e->qps == 1 ? "" : "s", e->pid, peer, when, e->lqpn,
+		 bounds ? bounds : "a time that is unknown, or no end",
+		 !bounds || e->detected.known != RD_OK ? "" :
+		 e->detected_max < e->least.v	       ? "; sooner, by an error or by its program" :
+		 e->detected.v > e->most.v	       ? "; later" :
 							 "");
 }
 
@@ -284,23 +287,24 @@ static void report_death(struct rd_failover *f, const struct rd_failover_sample 
 		return;
 	if (!e) {
 		e = add_event(f, s, nic, RD_FAILOVER_DIED);
-		RD_SET(e->detected, least);
-		e->detected_max = most;
 		RD_COPY(e->least, p->giveup.ack_least);
 		RD_COPY(e->most, p->giveup.ack_most);
 	}
 	count_qp(e, p);
-	e->detected.v = least < e->detected.v ? least : e->detected.v;
-	e->detected_max = most > e->detected_max ? most : e->detected_max;
+	/* One of a backup may never have had a packet. */
+	if (p->busy_ns && (e->detected.known != RD_OK || least < e->detected.v))
+		RD_SET(e->detected, least);
+	if (p->busy_ns && most > e->detected_max)
+		e->detected_max = most;
 	describe_death(nic, e);
 }
 
-/* What the sample shows of a queue pair that existed before. */
 static double longest_silence(const struct path *p)
 {
 	return p->giveup.ack_most.known == RD_OK ? p->giveup.ack_most.v : SILENT_SECONDS;
 }
 
+/* What the sample shows of a queue pair that existed before. */
 static void judge_path(struct rd_failover *f, const struct rd_failover_sample *s, size_t i, struct path *p)
 {
 	const struct rd_qp *qp = &s->views->res->qps[i];

@@ -279,11 +279,11 @@ struct rd_section *rd_report_failover_event(const struct rd_failover_event *e, u
 
 	row = RD_ROW(section, RD_UINT(realtime_ns), RD_STR(names[e->kind]), RD_STR(e->ibdev),
 		     e->qps ? RD_UINT(e->lqpn) : RD_UNKNOWN_CELL, RD_UNKNOWN_CELL, RD_DOUBLE_OF(e->detected),
-		     died ? RD_DOUBLE(e->detected_max) : RD_UNKNOWN_CELL, RD_SUB(expected),
-		     RD_STR(died ? NULL : e->ibdev), RD_STR(died || !*e->to ? NULL : e->to), RD_DOUBLE_OF(e->gbps),
-		     RD_DOUBLE_OF(e->gbps_before), RD_DOUBLE_OF(e->after), RD_BOOL_OF(e->expected_backup),
-		     died ? RD_UNKNOWN_CELL : RD_BOOL(e->rebuilt), e->qps ? RD_UINT(e->qps) : RD_UNKNOWN_CELL,
-		     RD_UINT(e->pid), RD_STR(e->text));
+		     died && e->detected.known == RD_OK ? RD_DOUBLE(e->detected_max) : RD_UNKNOWN_CELL,
+		     RD_SUB(expected), RD_STR(died ? NULL : e->ibdev), RD_STR(died || !*e->to ? NULL : e->to),
+		     RD_DOUBLE_OF(e->gbps), RD_DOUBLE_OF(e->gbps_before), RD_DOUBLE_OF(e->after),
+		     RD_BOOL_OF(e->expected_backup), died ? RD_UNKNOWN_CELL : RD_BOOL(e->rebuilt),
+		     e->qps ? RD_UINT(e->qps) : RD_UNKNOWN_CELL, RD_UINT(e->pid), RD_STR(e->text));
 	if (e->has_peer)
 		rd_row_gid(row, OVER_PEER, e->peer);
 	return section;
