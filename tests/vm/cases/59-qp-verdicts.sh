@@ -4,7 +4,7 @@
 # `check --verdicts` runs this on all kernels and writes what was said as a table.
 # kernels: 6.12
 # asked: 6.1 7.x
-# turn: 8
+# turn: 2
 # boot: pair
 
 # Jobs that are to work have the ACK timeout of NCCL, 4.3 s: on a busy host the clock of an emulated machine jumps, and ACKs come
