@@ -161,6 +161,7 @@ int checks_take_user(struct rd_source *source, const char *user, struct checks *
 	int r = rd_collect_job_user(source, user, &checks->system, &proc, err);
 
 	rd_collect_job_kernel(source, &checks->res, &kernel);
+	kernel.known &= kernel.n > 0 || !proc.unrecorded;
 	rd_job_judge(&in, &view);
 	for (size_t i = 0; i < view.can.n; i++)
 		view.can.v[i].undecided = view.able.known != RD_OK;

@@ -706,12 +706,14 @@ int rd_collect_job_user(struct rd_source *src, const char *user, const struct rd
 {
 	struct settings settings = { .user = user[strspn(user, "0123456789:,")] ? user : NULL };
 	const struct rd_sysfs fs = { .src = src };
+	_cleanup_free_ char *recorded = rd_sysfs_text(&fs, NULL, RD_SOURCE_JOB "/host");
 	int r;
 
 	rd_collect_job(src, 0, 0, ret);
 	r = find_user(src, user, ret, err);
 	if (r < 0)
 		return r;
+	settings.doubt = ret->unrecorded = !recorded; /* of a bundle from before: nor is limits.conf */
 	read_settings(src, ret, &settings);
 	find_memlock(&fs, system, &settings, ret);
 	/* In a container, what root may do depends on how that was started. */

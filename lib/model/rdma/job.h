@@ -54,8 +54,9 @@ struct rd_job_limit {
 
 struct rd_job_proc {
 	uint32_t pid;
-	bool here;   /* not a process: what one that is started here would find */
-	bool looked; /* the parts below were read, except those in `unread` */
+	bool here;	 /* not a process: what one that is started here would find */
+	bool unrecorded; /* of a user: what a process of the host finds was not read, or not recorded */
+	bool looked;	 /* the parts below were read, except those in `unread` */
 	char *comm, *cgroup, *job;
 	struct rd_text_list unread; /* "fds EACCES" */
 	struct rd_job_node *nodes;
