@@ -123,6 +123,19 @@ says() {
 	[[ $("$RD" --from "$H" check --user alice) == *"RDMA UNKNOWN - whether a job of the user can use RDMA is unknown"* ]]
 }
 
+@test "access lists: a user before groups, all below the mask, others only without a match" {
+	local owner=1.6.4294967295 group=4.6.4294967295 mask=16.6.4294967295 other=32.6.4294967295
+	host "0666 0 0 acl=$owner,8.6.27,4.0.4294967295,$mask,32.0.4294967295"
+	says pass alice
+	host "0660 0 27 acl=$owner,2.4.1000,$group,$mask,$other"
+	says fail alice 'mode 0660, owner 0, group 27, and an access list; the process has uid 1000'
+	host "0660 0 0 acl=$owner,8.6.27,$group,16.4.4294967295,$other"
+	says fail alice
+	host "0666 0 0 acl=$owner,8.0.27,$group,$mask,$other"
+	says fail alice
+	says pass 1001:1001
+}
+
 @test "a bundle from before is unknown where it lacks something" {
 	for bundle in schema-1-rxe trace-rxe pair-a; do
 		run -3 "$RD" --from tests/bundles/$bundle.tar.zst check --user 1000:1000 --json

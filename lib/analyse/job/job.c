@@ -242,8 +242,9 @@ static struct rd_finding judge_node(const struct rd_job_proc *proc, const struct
 			    rd_text("/dev/infiniband/%s has number %s", uverbs->name, number), uverbs->number);
 	if (allowed == 0)
 		return made("job-device-mode", RD_SEV_CRITICAL,
-			    rd_text("/dev/infiniband/%s has mode %04o, owner %u, group %u; the process has uid %u",
-				    uverbs->name, node->mode.v, node->uid, node->gid, proc->uid.v),
+			    rd_text("/dev/infiniband/%s has mode %04o, owner %u, group %u%s; the process has uid %u",
+				    uverbs->name, node->mode.v, node->uid, node->gid,
+				    node->acl ? ", and an access list" : "", proc->uid.v),
 			    "0666, as rdma-core's udev rule sets");
 	if (proc->device_rules && number && !rules_allow(proc->device_rules, number))
 		return made("job-device-rules", RD_SEV_CRITICAL,

@@ -276,7 +276,7 @@ struct rd_recent {
 };
 void rd_recent_deinit(struct rd_recent *recent);
 
-/* "ibv_reg_mr of trainer (pid 4711) failed with ENOMEM in ib_umem_get, 7 times in the last hour, last 180 s ago: CAUSE". Caller frees. */
+/* "ibv_reg_mr of trainer (pid 4711) failed with ENOMEM in ib_umem_get, 7 times in the last hour, last 3 min ago: CAUSE". Caller frees. */
 char *rd_recent_text(const struct rd_recent *recent, const struct rd_recent_failure *failure);
 
 /* A row of the counts kept in the kernel, which does not know which function calls which: calls with the same chain have one
