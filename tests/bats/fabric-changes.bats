@@ -49,20 +49,14 @@ watch() {
 	seen 'all(p["fresh"] for p in d["ports"]) and len(d["ports"]) == 20'
 }
 
-# Whether the latest document holds an expression; at("host 0-1") is the list of its ports.
+# holds EXPRESSION: whether it is so in the latest document; seen EXPRESSION: waits for that. See tests/fabric/whole.
 holds() {
-	kill -0 "$WATCH" 2>/dev/null || { echo "it ended: $(cat "$DOCS.err")" >&2 && exit 1; }
-	tests/fabric/whole "$DOCS" >"$DOCS.whole" && python3 - "$DOCS.whole" "$1" <<'PY'
-import json, sys
-d = json.load(open(sys.argv[1]))
-at = lambda node: [p for p in d['ports'] if p['node'] == node]
-ids = [f['id'] for f in d['findings']]
-sys.exit(not eval(sys.argv[2]))
-PY
+	tests/fabric/whole "$DOCS" "$1"
 }
 
 seen() {
-	until_true holds "$1" || { echo "never seen: $1; last: $(tail -n 1 "$DOCS" | cut -c1-2000)" && return 1; }
+	tests/fabric/whole "$DOCS" "$1" "$WATCH" ||
+		{ echo "never seen: $1; last: $(tail -n 1 "$DOCS" | cut -c1-2000); $(cat "$DOCS.err")" && return 1; }
 }
 
 # No document ever had a value that is not fresh, but young, or fresh and with an error of its own.
