@@ -91,7 +91,8 @@ static void end(struct scene *scene)
 	rd_errlist_deinit(&scene->errors);
 }
 
-/* What each driver is known to write: "p" peer, "m" path MTU, "t" timeout, "r" retry counts, "n" min_rnr_timer, "a" alternate path. */
+/* What each driver is known to write: "p" peer, "i" sgid_index, "f" flow label, "c" traffic class, "m" path MTU, "t" timeout, "r" retry
+ * counts, "n" min_rnr_timer, "a" alternate path. */
 TEST(each_driver)
 {
 	static const struct {
@@ -99,37 +100,41 @@ TEST(each_driver)
 		uint8_t type, state;
 		const char *known;
 	} cells[] = {
-		{ RD_DRIVER_MLX5, RD_QPT_RC, RD_QPS_RTS, "pmtrna" },
+		{ RD_DRIVER_MLX5, RD_QPT_RC, RD_QPS_RTS, "pifcmtrna" },
 		{ RD_DRIVER_MLX5, RD_QPT_RC, RD_QPS_INIT, "" },
-		{ RD_DRIVER_MLX5, RD_QPT_RC, RD_QPS_RTR, "pmna" },
-		{ RD_DRIVER_MLX5, RD_QPT_UC, RD_QPS_RTS, "pma" },
-		{ RD_DRIVER_MLX5, RD_QPT_XRC_INI, RD_QPS_SQD, "pmtra" },
-		{ RD_DRIVER_MLX5, RD_QPT_XRC_TGT, RD_QPS_RTS, "pmna" },
+		{ RD_DRIVER_MLX5, RD_QPT_RC, RD_QPS_RTR, "pifcmna" },
+		{ RD_DRIVER_MLX5, RD_QPT_UC, RD_QPS_RTS, "pifcma" },
+		{ RD_DRIVER_MLX5, RD_QPT_XRC_INI, RD_QPS_SQD, "pifcmtra" },
+		{ RD_DRIVER_MLX5, RD_QPT_XRC_TGT, RD_QPS_RTS, "pifcmna" },
 		{ RD_DRIVER_MLX5, RD_QPT_UD, RD_QPS_RTS, "" },
 		{ RD_DRIVER_MLX5, RD_QPT_DRIVER, RD_QPS_RTR, "" },
-		{ RD_DRIVER_MLX4, RD_QPT_RC, RD_QPS_ERR, "pmtrna" },
+		{ RD_DRIVER_MLX4, RD_QPT_RC, RD_QPS_ERR, "pfcmtrna" },
 		{ RD_DRIVER_MLX4, RD_QPT_RC, RD_QPS_RESET, "" },
-		{ RD_DRIVER_BNXT_RE, RD_QPT_RC, RD_QPS_RTS, "pmtrn" },
+		{ RD_DRIVER_BNXT_RE, RD_QPT_RC, RD_QPS_RTS, "pimtrn" },
 		{ RD_DRIVER_BNXT_RE, RD_QPT_UC, RD_QPS_RTS, "" },
 		{ RD_DRIVER_IRDMA, RD_QPT_RC, RD_QPS_RTS, "mr" },
 		{ RD_DRIVER_IONIC, RD_QPT_RC, RD_QPS_RTS, "mtrn" },
-		{ RD_DRIVER_ERDMA, RD_QPT_RC, RD_QPS_RTS, "p" },
-		{ RD_DRIVER_HNS, RD_QPT_RC, RD_QPS_RTS, "pmn" },
-		{ RD_DRIVER_OCRDMA, RD_QPT_RC, RD_QPS_RTS, "ptr" },
-		{ RD_DRIVER_QEDR, RD_QPT_RC, RD_QPS_RTS, "mrn" },
-		{ RD_DRIVER_RXE, RD_QPT_RC, RD_QPS_RTS, "pmtrna" },
+		{ RD_DRIVER_ERDMA, RD_QPT_RC, RD_QPS_RTS, "pifc" },
+		{ RD_DRIVER_HNS, RD_QPT_RC, RD_QPS_RTS, "pifm" },
+		{ RD_DRIVER_HNS, RD_QPT_UC, RD_QPS_RTS, "" },
+		{ RD_DRIVER_OCRDMA, RD_QPT_RC, RD_QPS_RTS, "ifctr" },
+		{ RD_DRIVER_QEDR, RD_QPT_RC, RD_QPS_RTS, "ifcmrn" },
+		{ RD_DRIVER_RXE, RD_QPT_RC, RD_QPS_RTS, "pifcmtrna" },
 		{ 18, RD_QPT_RC, RD_QPS_RTS, "" }, /* siw */
 	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cells); i++) {
 		static const struct rd_qp_context none;
 		const struct rd_qp_context *context;
-		char known[8] = "", *at = known;
+		char known[16] = "", *at = known;
 		struct scene scene;
 
 		begin(&scene, cells[i].driver, cells[i].type, cells[i].state);
 		context = take(&scene) ?: &none;
 		*at = 'p', at += context->attrs.has_dgid;
+		*at = 'i', at += context->attrs.sgid_index.known == RD_OK;
+		*at = 'f', at += context->attrs.flow_label.known == RD_OK;
+		*at = 'c', at += context->attrs.traffic_class.known == RD_OK;
 		*at = 'm', at += context->attrs.path_mtu.known == RD_OK;
 		*at = 't', at += context->attrs.timeout.known == RD_OK;
 		*at = 'r', at += context->attrs.retry_cnt.known == RD_OK && context->attrs.rnr_retry.known == RD_OK;

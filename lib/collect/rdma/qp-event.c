@@ -442,19 +442,20 @@ static const struct written {
 	  PEER | LID | MTU | TIMEOUT | RETRIES | RNR_TIMER | ALTERNATE },
 	/* hw/mlx4/qp.c: mlx4_ib_query_qp, to_rdma_ah_attr. In RESET only the state. */
 	{ RD_DRIVER_MLX4, TYPE(RC) | TYPE(UC) | TYPE(XRC_INI) | TYPE(XRC_TGT), CONNECTED,
-	  PEER | LID | MTU | TIMEOUT | RETRIES | RNR_TIMER | ALTERNATE },
-	/* hw/bnxt_re/ib_verbs.c: bnxt_re_query_qp. */
-	{ RD_DRIVER_BNXT_RE, TYPE(RC), CONNECTED, PEER | MTU | TIMEOUT | RETRIES | RNR_TIMER },
+	  (PEER & ~BIT(RD_QPA_SGID_INDEX)) | LID | MTU | TIMEOUT | RETRIES | RNR_TIMER | ALTERNATE },
+	/* hw/bnxt_re/ib_verbs.c: bnxt_re_query_qp, bnxt_re_modify_qp. */
+	{ RD_DRIVER_BNXT_RE, TYPE(RC), CONNECTED,
+	  (PEER & ~(BIT(RD_QPA_FLOW_LABEL) | BIT(RD_QPA_TRAFFIC_CLASS))) | MTU | TIMEOUT | RETRIES | RNR_TIMER },
 	/* hw/irdma/verbs.c: irdma_query_qp clears all. */
 	{ RD_DRIVER_IRDMA, TYPE(RC), CONNECTED, MTU | RETRIES },
 	/* hw/ionic/ionic_controlpath.c: ionic_query_qp_cmd. */
 	{ RD_DRIVER_IONIC, TYPE(RC) | TYPE(UC), CONNECTED, MTU | TIMEOUT | RETRIES | RNR_TIMER },
 	/* hw/erdma/erdma_verbs.c: erdma_query_qp, erdma_av_to_attr. */
 	{ RD_DRIVER_ERDMA, TYPE(RC), CONNECTED, PEER },
-	/* hw/hns/hns_roce_hw_v2.c: hns_roce_v2_query_qp clears all. */
-	{ RD_DRIVER_HNS, TYPE(RC) | TYPE(UC), CONNECTED, PEER | MTU | RNR_TIMER },
-	/* hw/ocrdma/ocrdma_verbs.c: ocrdma_query_qp. */
-	{ RD_DRIVER_OCRDMA, TYPE(RC) | TYPE(UC), CONNECTED, PEER | TIMEOUT | RETRIES },
+	/* hw/hns/hns_roce_hw_v2.c: hns_roce_v2_query_qp clears all; hns_roce_v2_set_path, hns_roce_v2_set_opt_fields. */
+	{ RD_DRIVER_HNS, TYPE(RC), CONNECTED, (PEER & ~BIT(RD_QPA_TRAFFIC_CLASS)) | MTU },
+	/* hw/ocrdma/ocrdma_verbs.c: ocrdma_query_qp; ocrdma_hw.c: ocrdma_set_av_params. */
+	{ RD_DRIVER_OCRDMA, TYPE(RC) | TYPE(UC), CONNECTED, ROUTE | TIMEOUT | RETRIES },
 	/* hw/qedr/verbs.c: qedr_query_qp clears all. */
 	{ RD_DRIVER_QEDR, TYPE(RC), CONNECTED, ROUTE | MTU | RETRIES | RNR_TIMER },
 	/* sw/rxe/rxe_verbs.c: rxe_query_qp; rxe_qp.c: rxe_qp_to_attr, which copies all that was set; rxe_av.c: rxe_av_to_attr. */
