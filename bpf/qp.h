@@ -128,6 +128,7 @@ struct rd_qp_value {
 struct rd_query_config {
 	struct rd_qp_config qp;
 	__s32 path_mig, alt_dgid, alt_dlid, alt_port, alt_timeout;
+	__u32 attr_size;	/* of struct ib_qp_attr */
 	__u32 thread;		/* whose queries are looked at, in this PID namespace: */
 	__u64 ns_dev, ns_inode; /* st_dev and st_ino of /proc/self/ns/pid */
 };

@@ -25,6 +25,8 @@ struct call {
 };
 static struct call calls[DEPTH] = {};
 static __u32 depth = 0;
+/* struct ib_qp_attr of the call that has returned. */
+static __u8 filled[512] = {};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -54,21 +56,32 @@ static __always_inline bool read_key(struct rd_qp_key *key, const void *qp)
 	       read_at(&key->qpn, sizeof(key->qpn), qp, cfg.qp.qp_num);
 }
 
+static __always_inline bool take(void *to, __u32 size, __s32 offset)
+{
+	if (offset < 0 || offset + size > cfg.attr_size)
+		return false;
+	__builtin_memcpy(to, filled + offset, size);
+	return true;
+}
+
 static __always_inline void read_attr(struct rd_query_value *value, const void *attr)
 {
+	/* Once: each read checks the address. */
+	if (cfg.attr_size > sizeof(filled) || bpf_probe_read_kernel(filled, cfg.attr_size, attr))
+		return;
 	for (__u64 i = 0; i < RD_QPA_COUNT; i++)
-		if (i < RD_QPA_ENUMS ? read_at(&value->qp.wide[i], 4, attr, cfg.qp.attr[i]) :
-				       read_at(&value->qp.narrow[i - RD_QPA_ENUMS], 1, attr, cfg.qp.attr[i]))
+		if (i < RD_QPA_ENUMS ? take(&value->qp.wide[i], 4, cfg.qp.attr[i]) :
+				       take(&value->qp.narrow[i - RD_QPA_ENUMS], 1, cfg.qp.attr[i]))
 			value->qp.known |= 1ull << i;
-	if (read_at(value->qp.dgid, sizeof(value->qp.dgid), attr, cfg.qp.dgid))
+	if (take(value->qp.dgid, sizeof(value->qp.dgid), cfg.qp.dgid))
 		value->qp.known |= RD_QP_HAS_DGID;
-	if (read_at(&value->qp.dlid, sizeof(value->qp.dlid), attr, cfg.qp.dlid))
+	if (take(&value->qp.dlid, sizeof(value->qp.dlid), cfg.qp.dlid))
 		value->qp.known |= RD_QP_HAS_DLID;
-	if (read_at(&value->path_mig, sizeof(value->path_mig), attr, cfg.path_mig))
+	if (take(&value->path_mig, sizeof(value->path_mig), cfg.path_mig))
 		value->qp.known |= RD_QUERY_HAS_MIG;
-	if (read_at(value->alt_dgid, sizeof(value->alt_dgid), attr, cfg.alt_dgid) &&
-	    read_at(&value->alt_dlid, sizeof(value->alt_dlid), attr, cfg.alt_dlid) &&
-	    read_at(&value->alt_port, 1, attr, cfg.alt_port) && read_at(&value->alt_timeout, 1, attr, cfg.alt_timeout))
+	if (take(value->alt_dgid, sizeof(value->alt_dgid), cfg.alt_dgid) &&
+	    take(&value->alt_dlid, sizeof(value->alt_dlid), cfg.alt_dlid) && take(&value->alt_port, 1, cfg.alt_port) &&
+	    take(&value->alt_timeout, 1, cfg.alt_timeout))
 		value->qp.known |= RD_QUERY_HAS_ALT;
 }
 

@@ -88,6 +88,7 @@ int rd_select_query(struct rd_source *src, struct rd_fnset *set, struct rd_query
 	if (!r) {
 		uint32_t attr = rd_btf_find_struct(&btf, "ib_qp_attr");
 
+		cfg.attr_size = (uint32_t)rd_btf_size(&btf, attr);
 		cfg.path_mig = rd_sel_offset(&btf, attr, "path_mig_state", 4);
 		cfg.alt_dgid = rd_sel_offset(&btf, attr, "alt_ah_attr.grh.dgid", 16);
 		cfg.alt_dlid = rd_sel_offset(&btf, attr, "alt_ah_attr.ib.dlid", 2);
