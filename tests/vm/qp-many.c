@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * qp-many DEVICE N [GID]: N queue pairs of one process, every other one in INIT; says "ready" and stays until it is ended.
- * With an index of the GID table, all are RC in RTS, connected to that GID of the device; what each is set to follows from its number,
+ * qp-many DEVICE N [GID [BYTE]]: N queue pairs of one process, every other one in INIT; says "ready" and stays until it is ended.
+ * With an index of the GID table, all are RC in RTS, connected to that GID of the device, with BYTE as its last byte if given; what each is set to follows from its number,
  * qpn: remote QP 0x800000 + qpn, timeout 1 + qpn % 31, retry_cnt qpn % 8, rnr_retry qpn / 8 % 8, min_rnr_timer qpn % 32.
  */
 #include <infiniband/verbs.h>
@@ -52,6 +52,8 @@ int main(int argc, char **argv)
 	cq = context ? ibv_create_cq(context, 1, NULL, NULL, 0) : NULL;
 	if (context && argc > 3)
 		ibv_query_gid(context, 1, atoi(argv[3]), &gid);
+	if (argc > 4)
+		gid.raw[15] = (uint8_t)atoi(argv[4]);
 	for (int i = 0; pd && cq && i < atoi(argv[2]); i++) {
 		struct ibv_qp_init_attr init = {
 			.send_cq = cq,
