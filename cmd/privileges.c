@@ -25,7 +25,7 @@
 #define FOLDER_SIZE ((size_t)48 << 20)
 
 static struct {
-	bool packed; /* a foreign file may be an archive */
+	bool packed; /* an archive may be read or written */
 	bool foreign, foreign_operands, output_operands, terminal, ports, replaces;
 	unsigned standard_inputs; /* how many bundles are '-' */
 	size_t size;		  /* bytes of foreign files; of a directory, what a large host takes */
@@ -43,7 +43,7 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 {
 	struct stat st;
 
-	noted.packed |= needs == RD_NEEDS_FOREIGN_BUNDLE;
+	noted.packed |= needs == RD_NEEDS_OUTPUT;
 	noted.foreign |= needs == RD_NEEDS_FOREIGN_BUNDLE || needs == RD_NEEDS_FOREIGN_FILE ||
 			 needs == RD_NEEDS_FOREIGN_TEXT;
 	noted.foreign_operands |= needs == RD_NEEDS_FOREIGN_OPERANDS;
@@ -52,9 +52,13 @@ void rd_privileges_note(enum rd_needs needs, const char *arg)
 	noted.terminal |= needs == RD_NEEDS_TERMINAL;
 	noted.ports |= needs == RD_NEEDS_PORTS;
 	if (needs == RD_NEEDS_FOREIGN_BUNDLE && rd_is_standard_input(arg)) {
+		noted.packed = true;
 		noted.standard_inputs++;
 	} else if (needs == RD_NEEDS_FOREIGN_BUNDLE || needs == RD_NEEDS_FOREIGN_FILE) {
-		if (stat(arg, &st) == 0 && st.st_size < (off_t)1 << 34)
+		if (stat(arg, &st) < 0)
+			st = (struct stat){ 0 };
+		noted.packed |= needs == RD_NEEDS_FOREIGN_BUNDLE && !S_ISDIR(st.st_mode);
+		if (st.st_size < (off_t)1 << 34)
 			noted.size += S_ISDIR(st.st_mode) ? FOLDER_SIZE : (size_t)st.st_size;
 		*RD_ADD(noted.files, noted.n_files, noted.cap_files) = arg;
 		rd_input_name(arg);
@@ -79,6 +83,7 @@ static bool note_operands(const struct rd_ctx *ctx, int argc, char **argv)
 	bool live = false;
 
 	noted.foreign |= needs == RD_NEEDS_FOREIGN_TEXT;
+	noted.packed |= needs == RD_NEEDS_NEW_FILE;
 	if (needs == RD_NEEDS_NEW_FILE && argc == 0)
 		rd_opener_name(RD_OPENER_BUNDLE, ".");
 	for (int i = 0; i < argc; i++)

@@ -118,8 +118,10 @@ static void read_what_was_named(void)
 	CHECK(rd_input_read(in_folder("out"), &bytes, &err) == -ENXIO);
 	CHECK(rd_input_read(in_folder("closed"), &bytes, &err) == -EISDIR);
 	/* Nobody but its owner may look into it. */
-	CHECK(rd_input_open(in_folder("closed"), &file, &err) == 0 && file.fd < 0);
-	CHECK(memmem(file.bytes.data, file.bytes.size, "file\0closed\n", 12));
+	CHECK(rd_input_open(in_folder("closed"), &file, &err) == 0 && S_ISDIR(file.mode));
+	CHECK(rd_read_fd(file.fd, 4096, &bytes) == 0 && memmem(bytes.data, bytes.size, "file\0closed\n", 12));
+	/* No child may change what another one reads. */
+	CHECK(write(file.fd, "", 1) < 0 && ftruncate(file.fd, 0) < 0);
 }
 
 /* Whoever may write to the folder has it name another file meanwhile. */

@@ -227,7 +227,7 @@ static bool keep_request(struct reader *reader)
 		snprintf(absolute, sizeof(absolute), "/%s", path);
 		/* In the first sample this needs no node: what is not in the tree is ENOENT. */
 		if (!reader->sample && strlen(path) < 4096 &&
-		    rd_tree_resolve(reader->tree, reader->top, absolute, false, &node) < 0)
+		    rd_tree_resolve(reader->tree, reader->top, absolute, false) < 0)
 			return true;
 	}
 	if (request->path.len == 1 && !netlink)
@@ -269,15 +269,16 @@ static bool read_sample(struct reader *reader)
 	_cleanup_buf_ struct rd_buf name = { 0 }, word = { 0 };
 	uint64_t shape = 0, recorded;
 	char folder[16], path[32];
-	uint32_t root;
+	int root;
 
 	reader->sample = manifest->n_samples;
 	if (manifest->n_samples > RD_SAMPLES_MAX)
 		return set_wrong(reader, "too many samples");
 	/* The shape of the files, before requests add nodes for missing ones. */
 	snprintf(path, sizeof(path), "/%s", rd_sample_folder(reader->sample, "root", folder));
-	if (rd_tree_resolve(reader->tree, reader->top, path, false, &root) == 0)
-		shape = rd_tree_shape(reader->tree, root, RD_HASH);
+	root = rd_tree_resolve(reader->tree, reader->top, path, false);
+	if (root >= 0)
+		shape = rd_tree_shape(reader->tree, (uint32_t)root, RD_HASH);
 	for (rd_json_enter(json, '{'); rd_json_member(json, &name);) {
 		bool ok;
 

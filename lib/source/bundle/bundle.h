@@ -14,9 +14,9 @@
  * damaged or hostile archive, and, in memory, if another one follows, which would be lost silently; -EFBIG above the limits. */
 int rd_bundle_read_tar(int fd, const struct rd_bytes *bytes, const char *name, struct rd_tree *tree, struct rd_err *err);
 
-/* All that a directory contains, as bytes for the reader of a bundle. Follows no link, and interprets nothing. -EBADMSG if there is a file
- * type that a bundle must not contain, -EFBIG above the limits. */
-int rd_bundle_walk(int fd, struct rd_bytes *ret);
+/* Writes all that a directory contains to a file, for the reader of a bundle. Follows no link, and interprets nothing. -EBADMSG if there is a
+ * file type that a bundle must not contain, -EFBIG above the limits. */
+int rd_bundle_walk(int dir, int to);
 
 #define RD_SAMPLES_MAX 1000 /* t000 to t999 follow the first */
 

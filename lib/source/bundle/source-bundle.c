@@ -15,27 +15,43 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-/* ---- a directory, read completely: first to bytes, by a process that may open its files, then to a tree */
+/* ---- a directory, read completely: first into memory, by a process that may open its files, then to a tree */
 
-/* One name of a directory, followed by the name with its NUL, and by `size` bytes: of a file, or the target of a link. The members of a
- * directory follow it, up to an entry of RD_NODE_NONE. */
+/* One name of a directory, followed by the name with its NUL, and by `size` bytes with a NUL: of a file, or the target of a link. The members
+ * of a directory follow it, up to an entry of RD_NODE_NONE. */
 struct entry {
 	uint32_t type; /* enum rd_node_type */
 	int32_t code;  /* positive errno: it cannot be read */
 	uint64_t size;
 };
 
-static int add_entry(struct rd_buf *out, enum rd_node_type type, int code, const char *name, const void *data,
+struct walk {
+	struct rd_buf out; /* what is not in the file yet */
+	size_t size;
+	int to;
+};
+
+static int flush_walk(struct walk *walk)
+{
+	int r = walk->out.failed ? -ENOMEM : rd_write_all(walk->to, walk->out.data, walk->out.len);
+
+	walk->out.len = 0;
+	return r;
+}
+
+static int add_entry(struct walk *walk, enum rd_node_type type, int code, const char *name, const void *data,
 		     size_t size)
 {
 	const struct entry entry = { type, code, size };
 
-	if (out->len + size > RD_TREE_BYTES_MAX)
+	walk->size += sizeof(entry) + strlen(name) + size + 2;
+	if (walk->size > RD_TREE_BYTES_MAX)
 		return -EFBIG;
-	rd_buf_add(out, &entry, sizeof(entry));
-	rd_buf_add(out, name, strlen(name) + 1);
-	rd_buf_add(out, data, size);
-	return out->failed ? -ENOMEM : 0;
+	rd_buf_add(&walk->out, &entry, sizeof(entry));
+	rd_buf_add(&walk->out, name, strlen(name) + 1);
+	rd_buf_add(&walk->out, data, size);
+	rd_buf_add(&walk->out, "", 1);
+	return walk->out.len < RD_BUF_PIECE ? 0 : flush_walk(walk);
 }
 
 /* A name of a directory: follows no link, and stays in the file system. */
@@ -51,7 +67,7 @@ static int open_name(int dir, const char *name, int flags)
 	return fd < 0 && errno == ENOSYS ? openat(dir, name, (int)how.flags) : fd;
 }
 
-static int walk_file(int dir, const char *name, struct rd_buf *out)
+static int walk_file(int dir, const char *name, struct walk *walk)
 {
 	_cleanup_close_ int fd = open_name(dir, name, 0);
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
@@ -61,32 +77,32 @@ static int walk_file(int dir, const char *name, struct rd_buf *out)
 	int r;
 
 	if (fd < 0)
-		return add_entry(out, RD_NODE_FILE, errno, name, NULL, 0);
+		return add_entry(walk, RD_NODE_FILE, errno, name, NULL, 0);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return -EBADMSG;
 	/* Nearly all are small: one read has all of it. */
 	n = read(fd, room, sizeof(room));
 	if (n >= 0 && n == st.st_size)
-		return add_entry(out, RD_NODE_FILE, 0, name, room, (size_t)n);
+		return add_entry(walk, RD_NODE_FILE, 0, name, room, (size_t)n);
 	r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : rd_read_fd(fd, RD_TREE_FILE_MAX, &bytes);
-	return r == -EFBIG ? r : add_entry(out, RD_NODE_FILE, -r, name, bytes.data, bytes.size);
+	return r == -EFBIG ? r : add_entry(walk, RD_NODE_FILE, -r, name, bytes.data, bytes.size);
 }
 
-static int walk_link(int dir, const char *name, struct rd_buf *out)
+static int walk_link(int dir, const char *name, struct walk *walk)
 {
 	char target[4096];
 	ssize_t n = readlinkat(dir, name, target, sizeof(target));
 
 	if (n < 0 && errno == EACCES)
-		return add_entry(out, RD_NODE_LINK, EACCES, name, NULL, 0);
+		return add_entry(walk, RD_NODE_LINK, EACCES, name, NULL, 0);
 	return n < 0 || (size_t)n == sizeof(target) ? -EBADMSG :
-						      add_entry(out, RD_NODE_LINK, 0, name, target, (size_t)n);
+						      add_entry(walk, RD_NODE_LINK, 0, name, target, (size_t)n);
 }
 
-static int walk_dir(int dir, struct rd_buf *out, size_t depth);
+static int walk_dir(int dir, struct walk *walk, size_t depth);
 
 /* `type`: as of readdir. */
-static int walk_name(int dir, const char *name, unsigned type, struct rd_buf *out, size_t depth)
+static int walk_name(int dir, const char *name, unsigned type, struct walk *walk, size_t depth)
 {
 	_cleanup_close_ int below = -1;
 	struct stat st;
@@ -97,22 +113,22 @@ static int walk_name(int dir, const char *name, unsigned type, struct rd_buf *ou
 	if (type == DT_UNKNOWN && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		type = IFTODT(st.st_mode);
 	if (type == DT_REG)
-		return walk_file(dir, name, out);
+		return walk_file(dir, name, walk);
 	if (type == DT_LNK)
-		return walk_link(dir, name, out);
+		return walk_link(dir, name, walk);
 	if (type != DT_DIR)
 		return -EBADMSG;
 	below = open_name(dir, name, O_DIRECTORY);
 	/* Another file system is not entered. */
 	if (below < 0 && errno != EACCES && errno != EXDEV)
 		return -errno;
-	r = add_entry(out, RD_NODE_DIR, below < 0 ? errno : 0, name, NULL, 0);
+	r = add_entry(walk, RD_NODE_DIR, below < 0 ? errno : 0, name, NULL, 0);
 	if (!r && below >= 0)
-		r = walk_dir(below, out, depth + 1);
-	return r ? r : add_entry(out, RD_NODE_NONE, 0, "", NULL, 0);
+		r = walk_dir(below, walk, depth + 1);
+	return r ? r : add_entry(walk, RD_NODE_NONE, 0, "", NULL, 0);
 }
 
-static int walk_dir(int dir, struct rd_buf *out, size_t depth)
+static int walk_dir(int dir, struct walk *walk, size_t depth)
 {
 	_Alignas(struct dirent64) char some[16 << 10];
 	ssize_t size;
@@ -122,7 +138,7 @@ static int walk_dir(int dir, struct rd_buf *out, size_t depth)
 	while ((size = getdents64(dir, some, sizeof(some))) > 0)
 		for (char *at = some; at < some + size; at += ((struct dirent64 *)at)->d_reclen) {
 			const struct dirent64 *entry = (struct dirent64 *)at;
-			int r = walk_name(dir, entry->d_name, entry->d_type, out, depth);
+			int r = walk_name(dir, entry->d_name, entry->d_type, walk, depth);
 
 			if (r < 0)
 				return r;
@@ -130,31 +146,29 @@ static int walk_dir(int dir, struct rd_buf *out, size_t depth)
 	return size < 0 ? -errno : 0;
 }
 
-int rd_bundle_walk(int fd, struct rd_bytes *ret)
+int rd_bundle_walk(int dir, int to)
 {
-	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
-	int r = walk_dir(fd, &out, 0);
+	struct walk walk = { .out = RD_BUF_CHECKED, .to = to };
+	int r = RD_FIRST(walk_dir(dir, &walk, 0), add_entry(&walk, RD_NODE_NONE, 0, "", NULL, 0), flush_walk(&walk));
 
-	if (r < 0)
-		return r;
-	rd_buf_str(&out, "");
-	return rd_bytes_of_buf(&out, "directory", ret, NULL);
+	rd_buf_deinit(&walk.out);
+	return r;
 }
 
-static int index_walk(const struct rd_bytes *walk, struct rd_tree *tree)
+/* Puts what rd_bundle_walk wrote into the tree, which refers to it. */
+static int index_walk(int fd, struct rd_tree *tree)
 {
 	uint32_t folder = RD_TREE_TOP, node;
-	const uint8_t *at = walk->data, *end = at + walk->size;
-	int r = 0;
+	struct rd_bytes walk = { 0 };
+	int r = rd_tree_map(tree, fd, &walk);
 
-	while (at < end && !r) {
+	for (uint8_t *at = walk.data, *end = at + walk.size; at < end && !r;) {
 		struct entry entry;
-		const char *name = (const char *)at + sizeof(entry);
-		const uint8_t *data;
+		const char *name = (char *)at + sizeof(entry);
+		uint8_t *data = at + sizeof(entry) + strlen(name) + 1;
 
 		memcpy(&entry, at, sizeof(entry));
-		data = (const uint8_t *)name + strlen(name) + 1;
-		at = data + entry.size;
+		at = data + entry.size + 1;
 		if (entry.type == RD_NODE_NONE) {
 			folder = rd_tree_node(tree, folder)->parent;
 			continue;
@@ -172,7 +186,7 @@ static int index_walk(const struct rd_bytes *walk, struct rd_tree *tree)
 					more->code[query] = entry.code;
 				}
 		} else if (!r && entry.type != RD_NODE_DIR) {
-			r = rd_tree_set(tree, node, entry.type, data, entry.size);
+			r = rd_tree_refer(tree, node, entry.type, data, entry.size);
 		}
 		if (!r && entry.type == RD_NODE_DIR) {
 			rd_tree_node(tree, node)->type = RD_NODE_DIR;
@@ -182,11 +196,10 @@ static int index_walk(const struct rd_bytes *walk, struct rd_tree *tree)
 	return r;
 }
 
-/* Puts what rd_bundle_walk returned, or its positive errno, into the tree; `name`: as given by the user. */
-static int read_dir(int code, const struct rd_bytes *walk, const char *name, struct rd_tree *tree, struct rd_err *err)
+/* `r`: of rd_bundle_walk; `name`: as given by the user. */
+static int read_dir(int r, int fd, const char *name, struct rd_tree *tree, struct rd_err *err)
 {
-	int r = code ? -code : index_walk(walk, tree);
-
+	r = r ?: index_walk(fd, tree);
 	if (r == -EFBIG)
 		return rd_err_set(err, EFBIG, name, "contains more than %zu files, %zu MB, or a file above %zu MB",
 				  RD_TREE_NODES_MAX, RD_TREE_BYTES_MAX >> 20, RD_TREE_FILE_MAX >> 20);
@@ -215,13 +228,14 @@ static int get_messages(struct bundle *bundle, const struct rd_query *query, str
 	size_t whole = NLMSG_ALIGN(query->size);
 	const struct rd_node *node;
 	char name[64], path[80];
-	uint32_t at;
+	int at;
 
 	rd_nlrequest_path(query->protocol, query->data, query->size, name, sizeof(name));
 	snprintf(path, sizeof(path), "/%s", name);
-	if (!bundle->nl || rd_tree_resolve(bundle->tree, bundle->nl, path, false, &at) < 0)
+	at = bundle->nl ? rd_tree_resolve(bundle->tree, bundle->nl, path, false) : -ENOENT;
+	if (at < 0)
 		return rd_err_set(err, ENOENT, path, "the bundle has no reply to this request");
-	node = rd_tree_node(bundle->tree, at);
+	node = rd_tree_node(bundle->tree, (uint32_t)at);
 	if (node->more && node->more->code[RD_OP_READ])
 		return rd_err_set(err, node->more->code[RD_OP_READ], path, "recorded error");
 	if (node->type != RD_NODE_FILE)
@@ -237,18 +251,17 @@ static int bundle_get(struct rd_source *src, const struct rd_query *query, struc
 {
 	struct bundle *bundle = (struct bundle *)src;
 	const char *path = query->data;
-	uint32_t node;
-	int r;
+	int node;
 
 	if (query->op == RD_OP_NETLINK)
 		return get_messages(bundle, query, &ret->bytes, err);
-	r = rd_tree_resolve(bundle->tree, bundle->root, path, query->op != RD_OP_LINK, &node);
-	if (r < 0)
-		return rd_err_set(err, -r, path, "%s",
-				  r == -EBADMSG ? "a link in the path points outside the bundle" :
-				  r == -ENOENT	? "the bundle does not have it" :
-						  "cannot be read from the bundle");
-	return rd_node_get(bundle->tree, node, query, !bundle->manifest.n_samples, ret, err);
+	node = rd_tree_resolve(bundle->tree, bundle->root, path, query->op != RD_OP_LINK);
+	if (node < 0)
+		return rd_err_set(err, -node, path, "%s",
+				  node == -EBADMSG ? "a link in the path points outside the bundle" :
+				  node == -ENOENT  ? "the bundle does not have it" :
+						     "cannot be read from the bundle");
+	return rd_node_get(bundle->tree, (uint32_t)node, query, !bundle->manifest.n_samples, ret, err);
 }
 
 static uint64_t bundle_now(struct rd_source *src, int clock)
@@ -463,7 +476,7 @@ static int read_contents(struct bundle *bundle, const struct rd_input *file, int
 	char head[64] = "";
 
 	if (S_ISDIR(file->mode)) {
-		r = read_dir(-r, &file->bytes, name, bundle->tree, err);
+		r = read_dir(r, file->fd, name, bundle->tree, err);
 	} else if (r == -ETIMEDOUT) {
 		return r;
 	} else if (r < 0) {

@@ -2,6 +2,7 @@
 #include "source/bundle/tree.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/map.h"
 #include "base/memory.h"
@@ -22,6 +23,7 @@ struct rd_tree {
 	struct rd_map children; /* nodes by (parent, name) */
 	uint64_t seed;
 	struct block *blocks;
+	struct rd_bytes map;
 	size_t bytes;
 };
 
@@ -87,6 +89,8 @@ void rd_tree_destroy(struct rd_tree *tree)
 		free(tree->blocks);
 		tree->blocks = next;
 	}
+	if (tree->map.data)
+		munmap(tree->map.data, tree->map.size);
 	rd_map_deinit(&tree->children);
 	free(tree->nodes);
 	free(tree);
@@ -173,20 +177,40 @@ int rd_tree_enter(struct rd_tree *tree, uint32_t dir, const char *path, uint32_t
 	return 0;
 }
 
-int rd_tree_set(struct rd_tree *tree, uint32_t node, enum rd_node_type type, const void *data, size_t size)
+int rd_tree_refer(struct rd_tree *tree, uint32_t node, enum rd_node_type type, uint8_t *data, size_t size)
 {
-	uint8_t *copy;
 	int r = rd_tree_charge(tree, size);
 
 	if (r < 0)
 		return r;
-	copy = tree_alloc(tree, size + 1);
+	tree->nodes[node].data = data;
+	tree->nodes[node].size = size;
+	tree->nodes[node].type = type;
+	return 0;
+}
+
+int rd_tree_set(struct rd_tree *tree, uint32_t node, enum rd_node_type type, const void *data, size_t size)
+{
+	uint8_t *copy;
+	int r = rd_tree_refer(tree, node, type, NULL, size);
+
+	if (r < 0)
+		return r;
+	copy = tree->nodes[node].data = tree_alloc(tree, size + 1);
 	if (size)
 		memcpy(copy, data, size);
 	copy[size] = '\0';
-	tree->nodes[node].data = copy;
-	tree->nodes[node].size = size;
-	tree->nodes[node].type = type;
+	return 0;
+}
+
+int rd_tree_map(struct rd_tree *tree, int fd, struct rd_bytes *ret)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	void *map = size < 0 ? MAP_FAILED : mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (map == MAP_FAILED)
+		return -errno;
+	tree->map = *ret = (struct rd_bytes){ map, (size_t)size };
 	return 0;
 }
 
@@ -277,9 +301,12 @@ int rd_tree_walk(struct rd_tree *tree, uint32_t top, const char *path, bool foll
 	return 0;
 }
 
-int rd_tree_resolve(struct rd_tree *tree, uint32_t top, const char *path, bool follow, uint32_t *ret)
+int rd_tree_resolve(struct rd_tree *tree, uint32_t top, const char *path, bool follow)
 {
-	return rd_tree_walk(tree, top, path, follow, NULL, NULL, ret);
+	uint32_t node;
+	int r = rd_tree_walk(tree, top, path, follow, NULL, NULL, &node);
+
+	return r < 0 ? r : (int)node;
 }
 
 char *rd_tree_path(struct rd_tree *tree, uint32_t top, uint32_t node)

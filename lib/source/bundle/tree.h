@@ -69,6 +69,12 @@ int rd_tree_enter(struct rd_tree *tree, uint32_t dir, const char *path, uint32_t
 /* Copies bytes into a node (FILE or LINK). -EFBIG above the limits. */
 int rd_tree_set(struct rd_tree *tree, uint32_t node, enum rd_node_type type, const void *data, size_t size);
 
+/* The same without a copy: of bytes that are followed by a NUL, and stay as long as the tree. */
+int rd_tree_refer(struct rd_tree *tree, uint32_t node, enum rd_node_type type, uint8_t *data, size_t size);
+
+/* Maps a file into memory as long as the tree lives: one per tree. */
+int rd_tree_map(struct rd_tree *tree, int fd, struct rd_bytes *ret);
+
 /* Accounts bytes that are allocated elsewhere to the tree. -EFBIG above the limits. */
 int rd_tree_charge(struct rd_tree *tree, size_t size);
 
@@ -76,11 +82,11 @@ int rd_tree_charge(struct rd_tree *tree, size_t size);
 struct rd_node_more *rd_tree_more(struct rd_tree *tree, uint32_t node);
 
 /*
- * Follows an absolute path from `top`, including links (of the last component only if `follow`). -ENOENT, -ENOTDIR, -ELOOP as in
+ * The node at an absolute path from `top`, through links (of the last component only if `follow`). -ENOENT, -ENOTDIR, -ELOOP as in
  * the kernel, -EBADMSG if a link points outside the tree, and for a missing member of a directory that could not be listed the
  * errno of listing it.
  */
-int rd_tree_resolve(struct rd_tree *tree, uint32_t top, const char *path, bool follow, uint32_t *ret);
+int rd_tree_resolve(struct rd_tree *tree, uint32_t top, const char *path, bool follow);
 
 /* The same, where each name is entered by a function: `*child` is its node, which the function adds if that is 0. It returns 0, 1 to end
  * there, or -errno. Then "/.." is the top. */

@@ -26,20 +26,6 @@ void rd_input_name(const char *path)
 	};
 }
 
-static int open_file(const char *path, struct rd_input *ret)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	ret->mode = st.st_mode;
-	if (S_ISDIR(st.st_mode))
-		return rd_bundle_walk(fd, &ret->bytes);
-	ret->fd = RD_TAKE_FD(fd);
-	return 0;
-}
-
 static struct rd_input *find_input(const char *path)
 {
 	for (size_t i = 0; i < inputs.n && inputs.opened; i++)
@@ -67,18 +53,39 @@ static int copy_file(int from, int to)
 	return r;
 }
 
-/* In the child of a guard: a file is copied to the descriptor that its parent made for it. */
+static int make_memory(void)
+{
+	return memfd_create("input", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
+
+/* `memory`: the contents go there; -1: a file is opened, only a directory goes into memory. */
+static int open_input(const char *path, int memory, struct rd_input *ret)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	ret->mode = st.st_mode;
+	if (memory < 0)
+		ret->fd = S_ISDIR(st.st_mode) ? make_memory() : RD_TAKE_FD(fd);
+	else
+		ret->fd = memory;
+	if (ret->fd < 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return rd_bundle_walk(fd, ret->fd);
+	return memory < 0 ? 0 : copy_file(fd, memory);
+}
+
+/* In the child of a guard. */
 static int get_now(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
 	const struct rd_input *copy = find_input(query->data);
 	struct rd_input input = { .fd = -1 };
-	int r = open_file(query->data, &input);
-	_cleanup_close_ int fd = input.fd;
+	int r = copy ? open_input(query->data, copy->fd, &input) : -EPERM;
 
 	(void)src;
-	ret->bytes = input.bytes;
-	if (!r && fd >= 0)
-		r = copy ? copy_file(fd, copy->fd) : -EPERM;
 	if (r < 0 && !S_ISDIR(input.mode))
 		return rd_err_set(err, -r, query->data, "cannot open");
 	/* What an error of reading a directory means depends on what it is read for. */
@@ -96,20 +103,16 @@ static const struct rd_source_ops ops = { .name = "inputs", .get = get_now, .now
 
 struct rd_source rd_input_source = { &ops };
 
-/* A file's contents come in memory, a descriptor all the same. */
 static int open_by(struct rd_source *source, struct rd_input *input)
 {
 	const struct rd_query query = { .op = RD_OP_READ, .size = strlen(input->path) + 1, .data = input->path };
 	struct rd_reply reply = { 0 };
-	int r = source->ops->get(source, &query, &reply, &input->err);
+	int r;
 
-	input->bytes = reply.bytes;
+	input->fd = make_memory();
+	r = input->fd < 0 ? -errno : source->ops->get(source, &query, &reply, &input->err);
 	input->mode = (mode_t)reply.number;
-	if (!r)
-		r = -(int)(reply.number >> 32);
-	if (r < 0 || S_ISDIR(input->mode))
-		close(RD_TAKE_FD(input->fd));
-	return r;
+	return r ?: -(int)(reply.number >> 32);
 }
 
 void rd_inputs_open(struct rd_source *source)
@@ -123,15 +126,18 @@ void rd_inputs_open(struct rd_source *source)
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
 	inputs.opened = true;
-	for (size_t i = 0; i < inputs.n && source; i++)
-		inputs.v[i].fd = memfd_create("input", MFD_CLOEXEC);
 	for (size_t i = 0; i < inputs.n; i++) {
 		struct rd_input *input = &inputs.v[i];
-		int r = source ? open_by(source, input) : open_file(input->path, input);
+		int r = source ? open_by(source, input) : open_input(input->path, -1, input);
 
-		size += S_ISDIR(input->mode) ? input->bytes.size : 0;
+		size += !r && S_ISDIR(input->mode) ? (size_t)lseek(input->fd, 0, SEEK_END) : 0;
 		if (!r && size > FOLDERS_MAX)
 			r = -EFBIG;
+		/* What is in memory is complete. */
+		if (r < 0)
+			close(RD_TAKE_FD(input->fd));
+		else
+			fcntl(input->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
 		input->code = -r;
 		if (r < 0 && !input->err.code)
 			rd_err_set(&input->err, -r, input->path, "cannot open");
@@ -158,18 +164,16 @@ int rd_input_open(const char *path, struct rd_input *ret, struct rd_err *err)
 			*err = found->err;
 		return -found->code;
 	}
-	r = found ? 0 : open_file(path, ret);
-	if (!r && ret->fd >= 0)
+	r = found ? 0 : open_input(path, -1, ret);
+	if (!r)
 		r = begin_again(ret->fd);
 	return r < 0 ? rd_err_set(err, -r, path, "cannot open") : 0;
 }
 
 void rd_input_close(struct rd_input *input)
 {
-	if (!input->owned)
-		return;
-	rd_cleanup_close(&input->fd);
-	rd_bytes_deinit(&input->bytes);
+	if (input->owned)
+		rd_cleanup_close(&input->fd);
 }
 
 int rd_input_read(const char *path, struct rd_bytes *ret, struct rd_err *err)

@@ -12,19 +12,18 @@
 
 struct rd_input {
 	char *path, *whole; /* as given, and as absolute path */
-	int fd;		    /* of a file, or of a copy in memory; -1: a directory, or not opened */
-	int code;	    /* positive errno: why it could not be opened or read */
+	int fd; /* of a file, or of memory: with a copy, or with what rd_bundle_walk wrote of a directory; -1: not opened */
+	int code; /* positive errno: why it could not be opened or read */
 	mode_t mode;
-	struct rd_bytes bytes; /* of a directory, as rd_bundle_walk returns them */
-	struct rd_err err;     /* the same in words */
-	bool owned;	       /* opened by this call */
+	struct rd_err err; /* the same in words */
+	bool owned;	   /* opened by this call */
 };
 
 /* `path` may be relative to the working directory. */
 void rd_input_name(const char *path);
 
-/* Reads a file or directory to its end: for a guard, which can abandon that. Bytes: of a directory, as in struct rd_input; number: the mode, and
- * above that a positive errno of reading it. The contents of a file go to its descriptor. */
+/* Reads an input to its end: for a guard, which can abandon that. Number: the mode, and above that a positive errno of reading it. The contents go
+ * to its descriptor. */
 extern struct rd_source rd_input_source;
 
 /* `source`: all contents are read through this guard of rd_input_source; NULL: files are only opened. What cannot be opened or read is an error

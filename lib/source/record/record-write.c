@@ -18,13 +18,11 @@ static void add_fact(const struct rd_recording *recording, const char *key, cons
 	const struct rd_record_sample *sample = &recording->samples[0];
 	_cleanup_free_ char *text = NULL;
 	const struct rd_node *node;
-	uint32_t at;
+	int at = rd_tree_resolve(sample->tree, sample->root, path, true);
 
-	if (rd_tree_resolve(sample->tree, sample->root, path, true, &at) < 0)
+	if (at < 0 || rd_tree_node(sample->tree, (uint32_t)at)->type != RD_NODE_FILE)
 		return;
-	node = rd_tree_node(sample->tree, at);
-	if (node->type != RD_NODE_FILE)
-		return;
+	node = rd_tree_node(sample->tree, (uint32_t)at);
 	text = rd_dup_part((char *)node->data, strcspn((char *)node->data, "\n"));
 	rd_buf_printf(out, "\"%s\": ", key);
 	rd_json_add_text(out, text);

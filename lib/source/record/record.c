@@ -389,15 +389,13 @@ static int keep_file(struct record *record, const char *path, int r, const struc
 static int record_mad_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
 {
 	struct record *record = (struct record *)src;
-	uint32_t at;
-	int r;
+	int r, at = rd_tree_resolve(record->now.tree, record->now.root, RD_MAD_PORTS, true);
 
-	if (rd_tree_resolve(record->now.tree, record->now.root, RD_MAD_PORTS, true, &at) == 0 &&
-	    is_recorded(node_of(record, at), RD_OP_READ)) {
+	if (at >= 0 && is_recorded(node_of(record, (uint32_t)at), RD_OP_READ)) {
 		const struct rd_query query = { .op = RD_OP_READ, .data = RD_MAD_PORTS };
 		struct rd_reply reply = { 0 };
 
-		r = rd_node_get(record->now.tree, at, &query, false, &reply, err);
+		r = rd_node_get(record->now.tree, (uint32_t)at, &query, false, &reply, err);
 		*ret = reply.bytes;
 		return r;
 	}

@@ -731,10 +731,10 @@ static void learn_names(struct pass *pass, const char *path)
 {
 	const struct rd_query query = { .op = RD_OP_LIST, .data = path };
 	struct rd_reply names = { 0 };
-	uint32_t dir;
+	int dir = rd_tree_resolve(pass->from->tree, pass->from->root, path, true);
 
-	if (rd_tree_resolve(pass->from->tree, pass->from->root, path, true, &dir) == 0)
-		rd_node_get(pass->from->tree, dir, &query, true, &names, NULL);
+	if (dir >= 0)
+		rd_node_get(pass->from->tree, (uint32_t)dir, &query, true, &names, NULL);
 	for (size_t i = 0; i < names.bytes.size; i += strlen((char *)names.bytes.data + i) + 1)
 		rd_redact_add_name(pass->redact, (char *)names.bytes.data + i);
 	rd_bytes_deinit(&names.bytes);
