@@ -20,26 +20,6 @@
 #include "report/shared/finding.h"
 #include "view/view.h"
 
-static int read_sysfs(struct rd_source *source, unsigned what, struct rd_host *host, struct rd_system *system,
-		      struct rd_errlist *errors, struct rd_err *err)
-{
-	const struct rd_sysfs fs = { .src = source, .errors = errors };
-	int r = rd_collect_host(source, what, host, errors, err) ?: rd_host_within_bounds(host, err);
-
-	if (!r)
-		rd_collect_gpu_memory(&fs, system);
-	return r;
-}
-
-static int read_host(struct rd_source *source, const char *from, unsigned what, struct nicmap *nm, struct rd_err *err)
-{
-	_cleanup_bytes_ struct rd_bytes xml = { 0 };
-
-	if (rd_read_file(source, RD_SOURCE_NCCL_XML, &xml, NULL) == 0)
-		return rd_collect_nccl_xml(from ?: RD_SOURCE_NCCL_XML, (char *)xml.data, xml.size, &nm->host, err);
-	return read_sysfs(source, what, &nm->host, &nm->system, &nm->report.errors, err);
-}
-
 /* The rules of topo-check that concern what nic-map shows. */
 static const char *const map_rules[] = { "profile-gpu",	       "profile-nic", "profile-value", "gpu-missing",
 					 "nic-missing",	       "port-state",  "ib-no-sm",      "link-layer-uniform",
@@ -114,13 +94,21 @@ static unsigned profile_of(const struct nicmap_opts *opts)
 int nicmap_load(const struct rd_ctx *ctx, struct rd_source *source, unsigned what, struct nicmap *nm, struct rd_err *err)
 {
 	const struct nicmap_opts *opts = ctx->state;
+	const struct rd_sysfs fs = { .src = source, .errors = &nm->report.errors };
+	_cleanup_bytes_ struct rd_bytes xml = { 0 };
 	int r;
 
 	*nm = (struct nicmap){ 0 };
 	rd_output_init(ctx, &nm->report);
-	r = read_host(source, ctx->globals.from, what | profile_of(opts), nm, err);
+	if (rd_read_file(source, RD_SOURCE_NCCL_XML, &xml, NULL) == 0)
+		r = rd_collect_nccl_xml(ctx->globals.from ?: RD_SOURCE_NCCL_XML, (char *)xml.data, xml.size, &nm->host,
+					err);
+	else
+		r = rd_collect_host(source, what | profile_of(opts), &nm->host, fs.errors, err) ?:
+			    rd_host_within_bounds(&nm->host, err);
 	if (r < 0)
 		return r;
+	rd_collect_gpu_memory(&fs, &nm->system);
 	nm->incomplete = rd_output_incomplete(ctx, &nm->report, false);
 	/* On a host without RDMA devices, that is what to report. */
 	if (nm->host.n_ibdevs > 0)
@@ -490,23 +478,25 @@ static int nicmap_run(struct rd_ctx *ctx, int argc, char **argv)
 	return opts->live ? run_live(ctx) : rd_repeat(ctx, &opts->repeat, NICMAP_INTERVAL, read_and_show, &operands);
 }
 
+static int record_host(struct rd_source *source, unsigned what, struct nicmap *nm, struct rd_err *err)
+{
+	int r = rd_collect_host(source, what, &nm->host, &nm->report.errors, err) ?:
+										    rd_host_within_bounds(&nm->host, err);
+
+	if (!r)
+		rd_collect_gpu_memory(&(struct rd_sysfs){ .src = source }, &nm->system);
+	return r;
+}
+
 static int nicmap_record(struct rd_source *source, struct rd_err *err)
 {
 	_cleanup_bytes_ struct rd_bytes xml = { 0 };
-	struct rd_host host = { 0 };
-	struct rd_errlist errors = { 0 };
-	struct rd_system system = { 0 };
-	int r = rd_read_file(source, RD_SOURCE_NCCL_XML, &xml, NULL);
+	_cleanup_(nicmap_deinit) struct nicmap nm = { 0 };
 
 	/* Nothing else is known about such a host. */
-	if (r == 0)
-		return 0;
-	r = read_sysfs(source, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_VERBS, &host, &system, &errors, err);
-
-	rd_errlist_deinit(&errors);
-	rd_system_deinit(&system);
-	rd_host_deinit(&host);
-	return r;
+	return rd_read_file(source, RD_SOURCE_NCCL_XML, &xml, NULL) == 0 ?
+		       0 :
+		       record_host(source, RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_VERBS, &nm, err);
 }
 
 static void nicmap_read(const struct rd_ctx *ctx, struct rd_source *source)
@@ -514,17 +504,16 @@ static void nicmap_read(const struct rd_ctx *ctx, struct rd_source *source)
 	const struct nicmap_opts *opts = ctx->state;
 	_cleanup_(rd_netstate_deinit) struct rd_netstate net = { 0 };
 	_cleanup_(rd_facts_deinit) struct rd_facts facts = { 0 };
-	struct nicmap nm = { 0 };
+	_cleanup_(nicmap_deinit) struct nicmap nm = { 0 };
 	struct rd_err err;
 
-	if (read_host(source, NULL, what_of(ctx) | profile_of(opts), &nm, &err) == 0 && !nm.host.from_topology_file) {
+	if (record_host(source, what_of(ctx) | profile_of(opts), &nm, &err) == 0) {
 		rd_collect_userspace(&(struct rd_sysfs){ .src = source }, &nm.system);
 		if (opts->profile || opts->check_env)
 			rd_collect_netstate(source, &nm.host, &net, NULL);
 	}
 	if (opts->compare)
 		rd_snapshot_collect(source, &facts, &err);
-	nicmap_deinit(&nm);
 }
 
 static const struct rd_opt nicmap_opts[] = {
