@@ -27,8 +27,7 @@ struct rd_view {
 	char *detail_key;     /* of the row whose details are open; NULL: none */
 	char *detail_title;   /* what identifies that row */
 	char problem[300];    /* of the last refresh; "" for none */
-	bool typing, help, paused, end, due;
-	bool colour, ascii;
+	bool typing, help, paused, end, due, colour, ascii;
 };
 
 /* The pane that receives keys. */

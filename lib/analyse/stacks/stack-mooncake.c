@@ -193,9 +193,8 @@ static int rank_nearest(const struct rd_host *host, const struct rd_stack *stack
 static void choose_gpu(const struct rd_host *host, struct rd_stack *ret, int gpu, unsigned *ranks)
 {
 	struct rd_stack_choice *choice = rd_stack_add(host, ret, gpu, -1);
-	int best;
+	int best = rank_nearest(host, ret, gpu, ranks);
 
-	best = rank_nearest(host, ret, gpu, ranks);
 	rd_stack_rank(host, ret, ranks, 0, choice);
 	if (best == INT_MAX)
 		choice->why = rd_text("no NIC has a PCI path: a random one of all NICs");

@@ -541,9 +541,8 @@ struct rd_place rd_stack_place(const struct rd_host *host, int a, int b)
 
 struct rd_stack_choice *rd_stack_add(const struct rd_host *host, struct rd_stack *stack, int gpu, int numa)
 {
-	struct rd_stack_choice *choice;
+	struct rd_stack_choice *choice = RD_ADD(stack->v, stack->n, stack->cap);
 
-	choice = RD_ADD(stack->v, stack->n, stack->cap);
 	*choice = (struct rd_stack_choice){ .gpu = gpu, .numa = numa };
 	choice->ports = rd_alloc(host->n_ports + 1, sizeof(*choice->ports));
 	return choice;

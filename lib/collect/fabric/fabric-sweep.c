@@ -27,8 +27,7 @@
 /* Counters that follow each other in rd_pma_counters and in libibmad's table of fields, and have the same width. */
 struct field_run {
 	uint16_t attribute;
-	uint8_t bits;
-	uint8_t n;
+	uint8_t bits, n;
 	uint16_t counter;
 	enum MAD_FIELDS field;
 	unsigned cap, cap2; /* bits of CapabilityMask and CapabilityMask2 with which the fields are valid; 0: always */

@@ -87,9 +87,8 @@ static void read_ipc_lock(const struct rd_sysfs *fs, int pid, struct rd_launcher
 
 static void add_launcher(const struct rd_sysfs *fs, struct rd_system *system, int pid, const char *comm)
 {
-	struct rd_launcher *launcher;
+	struct rd_launcher *launcher = RD_ADD(system->launchers, system->n_launchers, system->cap_launchers);
 
-	launcher = RD_ADD(system->launchers, system->n_launchers, system->cap_launchers);
 	*launcher = (struct rd_launcher){ .pid = pid, .comm = rd_dup(comm) };
 	launcher->serves = rd_program_serves_storage(comm);
 	read_limits(fs, pid, launcher);

@@ -36,9 +36,8 @@ int rd_kmods_read(struct rd_source *src, struct rd_kmods *ret, struct rd_err *er
 	_cleanup_bytes_ struct rd_bytes text = { 0 };
 	struct rd_kmods mods = { 0 };
 	char *save = NULL;
-	int rc;
+	int rc = rd_read_file(src, "/proc/modules", &text, err);
 
-	rc = rd_read_file(src, "/proc/modules", &text, err);
 	if (rc)
 		return rc;
 	for (char *line = strtok_r((char *)text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save))

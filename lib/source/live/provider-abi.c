@@ -14,8 +14,7 @@ struct image {
 	Elf64_Phdr segments[SEGMENTS_MAX];
 	size_t n_segments;
 	uint64_t names[NAMES_MAX]; /* addresses of the provider's name */
-	size_t n_names;
-	size_t found;
+	size_t n_names, found;
 	bool differ;
 	uint32_t min, max;
 };

@@ -171,9 +171,8 @@ static void forget_temporary(struct rd_new_file *file)
 
 int rd_new_file_finish(struct rd_new_file *file, mode_t mode, struct rd_err *err)
 {
-	int r;
+	int r = fchmod(file->fd, mode) < 0 || fsync(file->fd) < 0 ? -errno : 0;
 
-	r = fchmod(file->fd, mode) < 0 || fsync(file->fd) < 0 ? -errno : 0;
 	if (r < 0)
 		return rd_err_set(err, -r, file->path, "cannot write");
 	r = take_name(file);

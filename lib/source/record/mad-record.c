@@ -18,8 +18,7 @@
 struct record {
 	uint64_t latency_ns;
 	int32_t status;
-	uint16_t lid, size;
-	uint16_t queried, replied;
+	uint16_t lid, size, queried, replied;
 	uint8_t gid[16]; /* of the destination, if it has one */
 	uint8_t pad[4];
 };

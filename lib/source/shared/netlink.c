@@ -140,8 +140,7 @@ struct answer {
 	uint32_t seq;
 	bool dump;
 	bool acked; /* the request has NLM_F_ACK */
-	bool interrupted;
-	bool done;
+	bool interrupted, done;
 	bool refused; /* the error is from the kernel */
 	struct rd_bytes bytes;
 	size_t cap;
