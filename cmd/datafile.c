@@ -2,7 +2,6 @@
 #include "datafile.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/memory.h"

@@ -2,7 +2,6 @@
 /* counters --fabric --live: links with the most traffic, increasing errors, ports waiting for credits. */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/number.h"

@@ -2,7 +2,6 @@
 /* counters --fabric --path and --routes: routes by the forwarding tables of switches. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/number.h"
 #include "fabric.h"

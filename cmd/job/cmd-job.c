@@ -8,7 +8,6 @@
 
 #include "analyse/job/job.h"
 #include "analyse/qp/qp.h"
-#include "base/no-rdma.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "cmd/job/job.h"

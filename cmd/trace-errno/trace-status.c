@@ -3,7 +3,6 @@
 #include "trace.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <pwd.h>
 #include <time.h>

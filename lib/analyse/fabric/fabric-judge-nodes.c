@@ -2,7 +2,6 @@
 /* Nodes that are gone, silent, new or replaced. What is gone or silent only because a switch is, is part of that finding. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analyse/fabric/fabric-judge-priv.h"

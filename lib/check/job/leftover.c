@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/memory.h"
 #include "base/stall.h"
 #include "model/rdma/qp.h"
 

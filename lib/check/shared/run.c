@@ -9,7 +9,6 @@
 #include "base/fix.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "base/stall.h"
 #include "check/shared/rules.h"
 
 #define ENTRY(name) &rd_check_##name,

@@ -2,7 +2,6 @@
 /* Accelerators, by PCI class alone; and /proc/driver/nvidia. */
 #include "collect/host/host.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/memory.h"

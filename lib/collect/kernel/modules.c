@@ -2,7 +2,6 @@
 #include "collect/kernel/kernel.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"

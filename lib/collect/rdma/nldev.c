@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/no-rdma.h"
-#include "base/text.h"
 #include "collect/host/host.h"
 #include "collect/shared/nlattr.h"
 #include "collect/shared/uapi.h"

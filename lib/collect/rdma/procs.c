@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"

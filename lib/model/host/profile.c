@@ -11,7 +11,6 @@
 
 #include "base/lines.h"
 #include "base/memory.h"
-#include "base/number.h"
 
 /* Lines of a profile that suppress findings: "ignore = RULE[@SUBJECT] until DATE reason". */
 

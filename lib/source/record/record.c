@@ -7,7 +7,6 @@
 #include "source/record/record.h"
 
 #include <linux/netlink.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "base/end.h"
