@@ -104,6 +104,12 @@ def all_roce():
         roce(n)
 
 
+def addressed():
+    """The interface of mlx5_8 has an IPv4 address."""
+    put("proc/net/route", "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\neth8\t0000080A\t00000000\t0001\t0\t0\t0\t00FFFFFF")
+    put("proc/net/fib_trie", "Local:\n  +-- 10.8.0.0/24 2 0 2\n     |-- 10.8.0.1\n        /32 host LOCAL")
+
+
 def drop_table(n):
     for entry in os.listdir(real(f"{IB}mlx5_{n}/ports/1/gids")):
         put(f"{IB}mlx5_{n}/ports/1/gids/{entry}", "0000:0000:0000:0000:0000:0000:0000:0000")
@@ -306,7 +312,7 @@ CASES = [
     ("dev-infiniband", lambda: uverbs(range(12)), lambda: drop("sys/class/infiniband_verbs/uverbs3/ibdev"), "fail"),
     ("provider-library", lambda: put("usr/lib/x86_64-linux-gnu/libibverbs/libmlx5-rdmav34.so", ""),
      lambda: [drop("usr/lib/x86_64-linux-gnu/libibverbs/libmlx5-rdmav34.so"), put("usr/lib/x86_64-linux-gnu/libibverbs/libefa-rdmav34.so", "")], "fail"),
-    ("gid-usable", nothing, lambda: drop_table(8), "fail"),
+    ("gid-usable", addressed, lambda: drop_table(8), "fail"),
     ("gid-v2", nothing, lambda: [put(f"{IB}mlx5_8/ports/1/gid_attrs/types/{g}", "IB/RoCE v1") for g in range(4)], "warn"),
     ("gid-netns", nothing, lambda: drop(f"{NET}eth8"), "warn"),
     ("roce-netdev", all_roce, lambda: put(f"{NET}ib0/operstate", "down"), "fail"),

@@ -724,6 +724,23 @@ static bool is_soft(const struct rd_ibdev *dev)
 	return dev->parent_netdev || (dev->via && strcmp(dev->via, "netdev") == 0 && !dev->board && !dev->hca_type);
 }
 
+/* In switchdev mode RDMA runs over virtual functions: the device of the physical function has no GIDs. */
+static bool is_uplink(const struct rd_host *host, int ibdev)
+{
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_port *port = &host->ports[p];
+
+		if (port->ibdev == ibdev &&
+		    (!rd_port_is_ethernet(port) || !port->gids_known || port->n_gids > 0 || port->n_netdevs == 0))
+			return false;
+	}
+	for (size_t i = 0; i < host->n_ibdevs; i++)
+		if (host->ibdevs[i].pci >= 0 && host->pcis[host->ibdevs[i].pci].pf >= 0 &&
+		    host->pcis[host->ibdevs[i].pci].pf == host->ibdevs[ibdev].pci)
+			return true;
+	return false;
+}
+
 /* Why a device is not counted as a NIC; NULL: it is one. On hosts with only soft devices, programs use these. */
 static const char *why_not_nic(const struct rd_host *host, const struct rd_ibdev *dev)
 {
@@ -737,8 +754,10 @@ static const char *why_not_nic(const struct rd_host *host, const struct rd_ibdev
 	}
 	if (pci && pci->pf >= 0)
 		for (size_t i = 0; i < host->n_ibdevs; i++)
-			if (host->ibdevs[i].pci == pci->pf)
+			if (host->ibdevs[i].pci == pci->pf && !is_uplink(host, (int)i))
 				return "virtual function, whose use is not visible on this host";
+	if (is_uplink(host, (int)(dev - host->ibdevs)))
+		return "no GIDs, as an uplink in switchdev mode: RDMA runs over its virtual functions";
 	/* Every device except soft ones has a PCI function: if none was read, accelerators were not seen either. */
 	if (host->n_pcis == 0 && !host->from_topology_file)
 		return "could not read PCI functions: unknown whether there are accelerators";
@@ -829,6 +848,8 @@ static void judge_port(struct rd_role_state *st, size_t p)
 	if (!card) {
 		const char *why = why_not_nic(st->host, &st->host->ibdevs[port->ibdev]);
 
+		if (is_uplink(st->host, port->ibdev))
+			view->role = RD_ROLE_STORAGE;
 		view->role_why = rd_text("%s", why ? why : "unknown");
 	} else if (card->chosen && is_front_half(st, p)) {
 		view->role = other_role(st, port, st->front[p].sign);

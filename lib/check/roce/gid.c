@@ -70,6 +70,12 @@ static void judge_usable(const struct rd_check_input *in, size_t p, const char *
 
 	if (!port->gids_known)
 		rd_check_unknown(out, name, "not all of the GID table could be read");
+	else if (port->n_gids == 0 && port->n_netdevs > 0 &&
+		 (is_idle(views->host, port, view->role) || views->host->netdevs[port->netdevs[0]].default_route))
+		rd_check_note(out, name,
+			      rd_text("GID table is empty, as of an uplink in switchdev mode: no sign that the port is "
+				      "used for RDMA"),
+			      NULL, NULL);
 	else if (port->n_gids == 0)
 		rd_check_fail(out, name, rd_text("GID table is empty"),
 			      rd_text("a RoCE v2 GID with an IPv4 or global address"));
