@@ -8,6 +8,7 @@
 
 /* Devices without a driver, or with the wrong one. */
 
+#define CLASS_ETHERNET 0x0200
 #define CLASS_INFINIBAND 0x0207
 #define CLASS_3D 0x0302
 
@@ -57,6 +58,15 @@ static bool may_be_in_lag(const struct rd_host *host, size_t pci)
 	return false;
 }
 
+/* Of an Ethernet function both are missing where they were moved to a container, or remain outside of this one. */
+static bool is_elsewhere(const struct rd_host *host, size_t pci)
+{
+	for (size_t i = 0; i < host->n_netdevs; i++)
+		if (host->netdevs[i].pci == (int)pci)
+			return false;
+	return host->n_netdevs > 0 && host->pcis[pci].class.v >> 8 == CLASS_ETHERNET;
+}
+
 /* Reports a function whose twins have another driver. False: nothing to report. */
 static bool report_other_driver(const struct rd_check_input *in, size_t i, enum rd_trait trait, const char *what,
 				struct rd_check_out *out)
@@ -104,6 +114,10 @@ static void judge_nic(const struct rd_check_input *in, size_t i, const char *add
 	else if (may_be_in_lag(in->host, i))
 		rd_check_unknown(out, addr,
 				 "the other port of the card may be in a LAG: its interface is not visible here");
+	else if (is_elsewhere(in->host, i))
+		rd_check_unknown(out, addr,
+				 "neither its RDMA device nor its interface is visible here: they may be in another "
+				 "network namespace");
 	else
 		rd_check_bad(out, RD_SEV_WARNING, addr, rd_text("driver %s, but no RDMA device", pci->driver),
 			     rd_text("an RDMA device"),
