@@ -317,6 +317,7 @@ CASES = [
     ("gid-netns", nothing, lambda: drop(f"{NET}eth8"), "warn"),
     ("roce-netdev", all_roce, lambda: put(f"{NET}ib0/operstate", "down"), "fail"),
     ("gid-duplicate", nothing, lambda: put(f"{IB}mlx5_9/ports/1/gids/3", "0000:0000:0000:0000:0000:ffff:0a08:0001"), "fail"),
+    ("node-guid", addressed, lambda: put("sys/class/infiniband/mlx5_8/node_guid", "0000:0000:0000:0000"), "warn"),
     ("roce-lid", nothing, lambda: port(8, lid="0x1"), "warn"),
     ("roce-mtu", all_roce, lambda: put(f"{NET}ib2/mtu", 1500), "warn"),
     ("ib-lid", nothing, lambda: port(0, lid="0xffff"), "fail"),

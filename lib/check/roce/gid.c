@@ -209,6 +209,21 @@ static void judge_duplicate(const struct rd_check_input *in, size_t p, const cha
 	}
 }
 
+/* librdmacm, which needs an address, finds the device by its node GUID. Virtual functions get theirs from the physical function. */
+static void judge_guid(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
+{
+	const char *guid = in->host->ibdevs[in->host->ports[p].ibdev].node_guid;
+
+	if (!has_address(in->host, &in->host->ports[p]))
+		return;
+	if (!guid)
+		rd_check_unknown(out, name, "node GUID not reported");
+	else if (strspn(guid, "0:") == strlen(guid))
+		rd_check_warn(out, name, rd_text("node GUID is 0"), rd_text("a GUID of its own"));
+	else
+		rd_check_good(out, name);
+}
+
 /* irdma reports LID 1 for all its ports; only old NCCL fails with it. */
 static bool lid_is_constant(const struct rd_host *host, const struct rd_port *port)
 {
@@ -308,6 +323,17 @@ const struct rd_check rd_check_gid_duplicate = {
 	.needs = "sysfs gids of ports",
 	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.each = { RD_EACH_PORT, NULL, judge_duplicate, "no RoCE port" },
+};
+
+const struct rd_check rd_check_node_guid = {
+	.id = "node-guid",
+	.title = "RoCE device has no node GUID",
+	.why = "programs that connect with rdma_cm do not find the device: rdma_resolve_addr fails, or librdmacm crashes",
+	.fix = "# if this is a virtual function, on the hypervisor: ip link set PF vf N mac MAC (the GUID follows the MAC), then "
+	       "unbind and bind the driver of the virtual function; no job may use it meanwhile",
+	.needs = "sysfs node_guid of devices",
+	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
+	.each = { RD_EACH_PORT, is_roce, judge_guid, "no active RoCE port with an address" },
 };
 
 const struct rd_check rd_check_roce_lid = {

@@ -29,6 +29,7 @@
 	X(gid_netns)                                              \
 	X(roce_netdev)                                            \
 	X(gid_duplicate)                                          \
+	X(node_guid)                                              \
 	X(roce_lid)                                               \
 	/* Memory path to accelerators, and what programs need */ \
 	X(peermem)                                                \
