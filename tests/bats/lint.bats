@@ -135,7 +135,7 @@ breach() {
 	breach integration/README.md 'As `capture --all` has it.' advice "$parser"
 	breach tests/fuzz/fuzz-command.c $'\t{ "counters -i 1", false },' advice "$parser"
 	[[ $output == *"a bundle cannot be sampled again"* ]]
-	breach tests/documents 'jt  topo-check --only no-such-rule' advice "$parser"
+	breach tests/documents.lines 'jt  topo-check --only no-such-rule' advice "$parser"
 }
 
 @test "advice: calls that are right are none, whatever stands beside them" {
