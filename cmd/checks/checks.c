@@ -17,7 +17,7 @@
 #include "collect/rdma/rdma.h"
 #include "diagnose/findings/findings.h"
 
-#define WHAT (RD_COLLECT_ACS | RD_COLLECT_ALL_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB)
+#define WHAT (RD_COLLECT_ACS | RD_COLLECT_GIDS | RD_COLLECT_PCI | RD_COLLECT_IB)
 
 /* Reads queue pairs, their owners and jobs. If they cannot be listed, they are unknown to the rules. */
 static int read_qps(struct rd_source *source, struct checks *checks, struct rd_errlist *errors, struct rd_err *err)

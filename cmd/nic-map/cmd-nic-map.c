@@ -440,7 +440,8 @@ static unsigned what_of(const struct rd_ctx *ctx)
 	/* The largest MTU is a hidden column and a JSON key. */
 	bool whole = ctx->globals.json || ctx->globals.style.columns;
 
-	return (opts->path ? RD_COLLECT_ACS : 0) | (opts->gids ? RD_COLLECT_ALL_GIDS : 0) |
+	return (opts->path ? RD_COLLECT_ACS : 0) |
+	       (opts->gids || opts->check_env || opts->against ? RD_COLLECT_ALL_GIDS : 0) |
 	       (whole ? RD_COLLECT_VERBS : 0);
 }
 

@@ -502,3 +502,56 @@ TEST(what_only_nccl_asks_for)
 	assert_int_equal(host.ibdevs[0].data_direct, -1);
 	rd_host_deinit(&host);
 }
+
+static int (*get)(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err);
+static size_t n_reads;
+
+static int count_reads(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
+{
+	n_reads += query->op == RD_OP_READ;
+	return get(src, query, ret, err);
+}
+
+/* What topo-check reads of 14 devices, with a GID table of 256 entries each, is less than 2,000 files. */
+TEST(gid_tables_are_read_until_something_is_found)
+{
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
+	const struct rd_source_ops *ops = fake.source->ops;
+	struct rd_source_ops counted = *ops;
+	struct rd_host host = { 0 };
+
+	assert_int_equal(
+		fake_host_run(
+			&fake,
+			"mkdir -p sys/class/infiniband sys/class/net/lo; for d in 0 1 2 3 4 5 6 7 8 9 10 11 12 13; do "
+			"p=sys/devices/virtual/infiniband/rxe$d/ports/1; mkdir -p $p/gids $p/gid_attrs/types $p/gid_attrs/ndevs; "
+			"ln -s ../../devices/virtual/infiniband/rxe$d sys/class/infiniband/rxe$d; echo Ethernet >$p/link_layer; "
+			"echo '4: ACTIVE' >$p/state; echo 'RoCE v2' | tee $p/gid_attrs/types/1 >$p/gid_attrs/types/200; "
+			"echo lo | tee $p/gid_attrs/ndevs/1 >$p/gid_attrs/ndevs/200; n=0; while [ $n -lt 256 ]; do "
+			"echo 0000:0000:0000:0000:0000:0000:0000:0000 >$p/gids/$n; n=$((n + 1)); done; "
+			"echo 0000:0000:0000:0000:0000:ffff:0a01:0203 | tee $p/gids/1 >$p/gids/200; done"),
+		0);
+	get = ops->get;
+	counted.get = count_reads;
+	fake.source->ops = &counted;
+	assert_int_equal(rd_collect_host(fake.source, RD_COLLECT_GIDS, &host, NULL, NULL), 0);
+	assert_int_equal(host.n_ports, 14);
+	assert_true(n_reads > 14 * 17 && n_reads < 2000);
+	assert_true(host.ports[0].n_gids == 1 && host.ports[0].gids_unread == 18);
+	rd_host_deinit(&host);
+	/* Until the end where a rule could say that it has none; not where the port is down. */
+	assert_int_equal(fake_host_run(&fake, "echo 'IB/RoCE v1' >sys/class/infiniband/rxe0/ports/1/gid_attrs/types/1; "
+					      "cd sys/class/infiniband/rxe1/ports/1; echo '1: DOWN' >state; "
+					      "echo 0000:0000:0000:0000:0000:0000:0000:0000 >gids/1"),
+			 0);
+	host = (struct rd_host){ 0 };
+	assert_int_equal(rd_collect_host(fake.source, RD_COLLECT_GIDS, &host, NULL, NULL), 0);
+	assert_true(host.ports[0].n_gids == 2 && host.ports[0].gids[1].index == 200 && host.ports[0].gids_unread == 217);
+	assert_true(host.ports[1].n_gids == 0 && host.ports[1].gids_unread == 16);
+	rd_host_deinit(&host);
+	host = (struct rd_host){ 0 };
+	assert_int_equal(rd_collect_host(fake.source, RD_COLLECT_ALL_GIDS, &host, NULL, NULL), 0);
+	assert_true(host.ports[1].n_gids == 1 && host.ports[1].gids_unread == 0);
+	rd_host_deinit(&host);
+	fake.source->ops = ops;
+}

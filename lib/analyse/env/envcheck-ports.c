@@ -371,7 +371,7 @@ static void note_gid(struct rd_check_env *check, struct faults *faults, size_t p
 	int advised = rd_port_gid_index(check->views, p);
 
 	if (!rd_port_is_ethernet(port) || !rd_port_active(port) || port->n_gids == 0 ||
-	    (gid ? !fault : !port->gids_known))
+	    (gid ? !fault : !port->gids_known || (port->gids_unread && index >= (long)port->gids_unread)))
 		return;
 	faults->advised = faults->empty.n + faults->bad.n == 0 || faults->advised == advised ? advised : -1;
 	add_port(gid ? &faults->bad : &faults->empty, check->host, p);

@@ -401,7 +401,8 @@ static void compare_gid(struct rd_against_state *st, const struct rd_run_use *us
 	_cleanup_free_ char *here = own >= 0 ? rd_text("%d", own) : NULL, *seen = rd_text("%d", use->gid);
 	const struct rd_against_pair index = { "gid", label, here, seen };
 
-	if (use->gid < 0 || !port->gids_known || !rd_port_is_ethernet(port))
+	if (use->gid < 0 || !port->gids_known || (port->gids_unread && (unsigned)use->gid >= port->gids_unread) ||
+	    !rd_port_is_ethernet(port))
 		return;
 	if (own == use->gid)
 		rd_against_same(st, &index, NULL);

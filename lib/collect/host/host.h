@@ -15,6 +15,7 @@ enum rd_collect_what {
 	RD_COLLECT_ACS =
 		1, /* configuration space of the bridges above NICs and accelerators: 1 ms each, requires root */
 	RD_COLLECT_ALL_GIDS = 2, /* read GID tables to the end, even after many empty entries */
+	RD_COLLECT_GIDS = 32,	 /* those of active Ethernet ports without a RoCE v2 GID of an IPv4 address */
 	RD_COLLECT_PCI = 4,	 /* everything that rules check about NICs, accelerators and the bridges above them */
 	RD_COLLECT_VERBS = 16,	 /* query libibverbs for every device, not only if the MTU is not in sysfs */
 	RD_COLLECT_IB = 8,	 /* partitions, subnet manager and link failures of ports */

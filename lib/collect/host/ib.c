@@ -139,21 +139,29 @@ static void read_port(const struct rd_sysfs *fs, const char *dir, unsigned what,
 		if (!rd_port_is_ethernet(port))
 			read_pkeys(fs, dir, port);
 	}
-	all = what & RD_COLLECT_ALL_GIDS;
+	all = what & RD_COLLECT_ALL_GIDS ||
+	      (what & RD_COLLECT_GIDS && rd_port_active(port) && rd_port_is_ethernet(port));
 	if (rd_sysfs_list(fs, &names, "%s/gids", dir) < 0)
 		return;
 	port->gids_known = true;
 	rd_names_sort_natural(&names);
-	for (size_t i = 0; i < names.n && i < 4096 && (all || empty < GIDS_EMPTY); i++) {
+	for (size_t i = 0; i < names.n && i < 4096; i++) {
 		enum rd_known known;
 		struct rd_gid gid;
 		uint32_t index;
 
 		if (rd_parse_u32(names.v[i], RD_DECIMAL, 65535, &index) < 0)
 			continue;
+		if (!all && empty >= GIDS_EMPTY) {
+			port->gids_unread = index;
+			break;
+		}
 		known = rd_collect_gid(fs, dir, port->link_layer, index, NULL, &gid);
 		if (known == RD_OK)
 			*RD_ADD(port->gids, port->n_gids, port->cap_gids) = gid;
+		/* What a rule could say without it is decided. */
+		if (known == RD_OK && gid.netdev && gid.type == RD_GID_ROCE_V2 && rd_gid_is_v4(&gid))
+			all = what & RD_COLLECT_ALL_GIDS;
 		empty = known == RD_ABSENT ? empty + 1 : 0;
 		port->gids_known &= known != RD_DENIED;
 	}

@@ -129,9 +129,10 @@ struct rd_port {
 	char *guid;	     /* "506b:4b03:00a1:420c" */
 	struct rd_gid *gids; /* without empty entries */
 	size_t n_gids, cap_gids;
-	bool gids_known;   /* the whole table was read */
-	bool foreign_gids; /* has GIDs of interfaces in other network namespaces */
-	int *netdevs;	   /* its interfaces, the main one first */
+	bool gids_known;      /* the whole table was read, or what is read of it */
+	unsigned gids_unread; /* the first entry that was left out; 0: none was */
+	bool foreign_gids;    /* has GIDs of interfaces in other network namespaces */
+	int *netdevs;	      /* its interfaces, the main one first */
 	size_t n_netdevs, cap_netdevs;
 	char *netdev_name;  /* first interface, even if in another network namespace */
 	bool netns_other;   /* its interface is in another network namespace */
