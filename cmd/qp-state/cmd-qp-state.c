@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* qp-state: lists queue pairs and their states, once or repeatedly; what processes fail over with; its options. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyse/nicmap/nicmap.h"
@@ -8,11 +10,13 @@
 #include "base/no-rdma.h"
 #include "cmd/trace-errno/qp-recorder.h"
 #include "collect/host/host.h"
+#include "collect/net/netstate.h"
 #include "qp.h"
 #include "report/qp/report-qp.h"
 #include "report/shared/finding.h"
 
 #define RETRY_DEFAULT 7
+#define ROUTES_MAX 4096 /* looked up */
 
 static bool has_values(const struct qp_ask *ask)
 {
@@ -266,7 +270,43 @@ struct over {
 	struct rd_host host;
 	struct rd_nicmap map;
 	size_t errors; /* of the previous sample */
+	struct rd_source *source;
+	unsigned routes; /* looked up */
 };
+
+/* Without a peer of this host, to which no route leads out. */
+static int find_route(void *arg, const struct rd_gid *own, const uint8_t peer[16])
+{
+	struct over *over = arg;
+	const struct rd_sysfs fs = { .src = over->source };
+	struct rd_route_query query = { .v6 = !rd_gid_is_v4(own), .has_src = true, .exact = true };
+	int netdev = rd_host_find_netdev(&over->host, own->netdev), code;
+	size_t skip = query.v6 ? 0 : 12;
+	struct rd_route route;
+
+	for (size_t p = 0; p < over->host.n_ports; p++)
+		for (size_t g = 0; g < over->host.ports[p].n_gids; g++)
+			if (memcmp(over->host.ports[p].gids[g].raw, peer, 16) == 0)
+				return -1;
+	if (netdev < 0 || rd_is_v4_gid(peer) == query.v6 || over->routes++ >= ROUTES_MAX)
+		return -1;
+	memcpy(query.src, own->raw + skip, 16 - skip);
+	memcpy(query.dst, peer + skip, 16 - skip);
+	query.ifindex = over->host.netdevs[netdev].ifindex;
+	rd_collect_route(&fs, &query, &route, &code);
+	return code == ENETUNREACH || code == EHOSTUNREACH ? 0 : code == 0 ? 1 : -1;
+}
+
+static char *read_environ(void *arg, uint32_t pid, size_t *size)
+{
+	struct rd_bytes bytes = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/environ", pid);
+	rd_read_file(((struct over *)arg)->source, path, &bytes, NULL);
+	*size = bytes.size;
+	return (char *)bytes.data;
+}
 
 /* `err`: what prevents a verdict. */
 static int print_report(struct rd_ctx *ctx, struct rd_report *report, const struct rd_err *err)
@@ -290,8 +330,8 @@ static int take_sample(struct rd_ctx *ctx, void *arg)
 	_cleanup_(qp_sample_deinit) struct qp_sample sample = { 0 };
 	struct rd_err err = { 0 };
 	int r = qp_load(ctx, ctx->source, &over->history, &sample, &err);
-	const struct rd_failover_sample of = { &sample.views, over->history.gbps, &over->host, &over->map,
-					       over->history.sample_ns };
+	const struct rd_failover_sample of = { &sample.views,		over->history.gbps, &over->host,  &over->map,
+					       over->history.sample_ns, find_route,	    read_environ, over };
 	const struct rd_failover_event *events;
 	size_t n = 0;
 
@@ -337,7 +377,9 @@ static int watch_failover(struct rd_ctx *ctx)
 {
 	struct qp_opts *opts = ctx->state;
 	bool watch = rd_repeat_wanted(&opts->repeat);
-	struct over over = { .history = { .repeated = watch, .wants_gbps = watch }, .failover = rd_failover_create() };
+	struct over over = { .history = { .repeated = watch, .wants_gbps = watch },
+			     .failover = rd_failover_create(),
+			     .source = ctx->source };
 	struct rd_report report;
 	struct rd_err err = { 0 };
 	int r;

@@ -337,6 +337,151 @@ TEST(what_there_is_before_is_compared)
 	end(&job, NULL);
 }
 
+/* Routes, and the environment of each process. */
+struct surroundings {
+	int route;
+	unsigned routes;
+	const char *env;
+	size_t size;
+};
+
+static int route(void *arg, const struct rd_gid *own, const uint8_t peer[16])
+{
+	struct surroundings *of = arg;
+
+	assert_true(own->index == 3 && peer[12] == 10);
+	of->routes++;
+	return of->route;
+}
+
+static char *variables(void *arg, uint32_t pid, size_t *size)
+{
+	struct surroundings *of = arg;
+	char *ret = of->env ? malloc(of->size + 1) : NULL;
+
+	assert_int_equal(pid, 700);
+	if (ret) {
+		memcpy(ret, of->env, of->size);
+		ret[of->size] = '\0';
+	}
+	*size = of->size;
+	return ret;
+}
+
+static void look_before(struct job *job, struct surroundings *of, struct rd_failover_paths *paths,
+			struct rd_findings *findings)
+{
+	const bool chosen[8] = { true, true, true };
+
+	free(paths->v);
+	*paths = (struct rd_failover_paths){ 0 };
+	rd_findings_deinit(findings);
+	*findings = (struct rd_findings){ 0 };
+	rd_failover_before(&(struct rd_failover_sample){ &job->h.views, NULL, &job->host, &job->map, 0, route,
+							 variables, of },
+			   chosen, paths, findings);
+}
+
+static const struct rd_finding *found(const struct rd_findings *findings, const char *id)
+{
+	for (size_t i = 0; i < findings->n; i++)
+		if (strcmp(findings->v[i].id, id) == 0)
+			return &findings->v[i];
+	return NULL;
+}
+
+TEST(routes_of_both_paths_before)
+{
+	struct rd_gid gid = { .index = 3, .type = RD_GID_ROCE_V2 };
+	struct rd_ibdev ibdevs[] = { { .name = "mlx5_0", .pci = -1 }, { .name = "mlx5_1", .pci = -1 } };
+	struct rd_port ports[] = { { .ibdev = 0, .num = 1, .gids = &gid, .n_gids = 1 },
+				   { .ibdev = 1, .num = 1, .gids = &gid, .n_gids = 1 } };
+	struct surroundings of = { .route = 1 };
+	struct rd_failover_paths paths = { 0 };
+	struct rd_findings findings = { 0 };
+	struct job job;
+
+	begin(&job);
+	job.host = (struct rd_host){ .ibdevs = ibdevs, .n_ibdevs = 2, .ports = ports, .n_ports = 2 };
+	/* Its GID is not known. */
+	look_before(&job, &of, &paths, &findings);
+	assert_true(of.routes == 0 && paths.v[0].unrouted.known == RD_ABSENT);
+	/* Two queue pairs to one peer are one route. */
+	RD_SET(job.h.past[0].seen->sgid_index, 3);
+	put(&job.h, 30, RD_QPS_RTS);
+	job.h.qps[2] = job.h.qps[0];
+	job.h.qps[2].lqpn.v = 30;
+	for (int i = 1; i < 3; i++) {
+		job.h.past[i].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
+		*job.h.past[i].seen = *job.h.past[0].seen;
+	}
+	for (int i = 0; i < 3; i++)
+		RD_SET(job.h.qps[i].port, 1);
+	look_before(&job, &of, &paths, &findings);
+	assert_int_equal(of.routes, 2);
+	assert_true(paths.v[0].unrouted.known == RD_OK && paths.v[0].unrouted.v == 0);
+	assert_null(found(&findings, "failover-route"));
+	of.route = 0;
+	job.h.past[2].seen->dgid[15] = 3;
+	look_before(&job, &of, &paths, &findings);
+	assert_true(paths.v[0].unrouted.v == 2 && paths.v[1].unrouted.v == 1);
+	assert_non_null(found(&findings, "failover-route"));
+	assert_string_equal(found(&findings, "failover-route")->observed, "2 of 2 peers, first: 10.9.2.2");
+	assert_int_equal(found(&findings, "failover-route")->severity, RD_SEV_WARNING);
+	/* Without IP addresses, or with another GID at this index by now, there is no route to look up. */
+	of.routes = 0;
+	of.route = -1;
+	gid.raw[0] = 1;
+	job.h.past[1].seen->has_sgid = true;
+	look_before(&job, &of, &paths, &findings);
+	assert_int_equal(of.routes, 2);
+	assert_true(paths.v[0].unrouted.known == RD_ABSENT && paths.v[0].unrouted.v == 0);
+	assert_null(found(&findings, "failover-route"));
+	gid.type = RD_GID_ROCE_V1;
+	look_before(&job, &of, &paths, &findings);
+	assert_int_equal(of.routes, 2);
+	free(paths.v);
+	rd_findings_deinit(&findings);
+	end(&job, NULL);
+}
+
+TEST(the_watchdog_of_its_library)
+{
+	static const struct {
+		const char *env;
+		size_t size;
+		double seconds; /* 0: unknown */
+		bool late;
+	} cases[] = {
+		{ NULL, 0, 0, false },
+#define ENV(text, ...) { text, sizeof(text), __VA_ARGS__ }
+		ENV("HOME=/\0NCCL_IB_TIMEOUT=20", 0, false),
+		ENV("A=1\0TORCHELASTIC_RUN_ID=x", 600, false),
+		ENV("TORCH_NCCL_BLOCKING_WAIT=1\0DEEPSPEED_TIMEOUT=1", 60, true),
+		ENV("DEEPSPEED_TIMEOUT=30\0TORCHELASTIC_RUN_ID=x", 1800, false),
+		ENV("TORCHELASTIC_RUN_ID=x\0TORCH_NCCL_ASYNC_ERROR_HANDLING=0\0TORCH_NCCL_X=1", 0, false),
+		ENV("TORCHELASTIC_RUN_ID=x\0DEEPSPEED_TIMEOUT=1e3", 0, false),
+	};
+	struct rd_failover_paths paths = { 0 };
+	struct rd_findings findings = { 0 };
+	struct job job;
+
+	begin(&job);
+	job.h.past[0].seen->timeout.v = 22; /* at least 120 s */
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		struct surroundings of = { .env = cases[i].env, .size = cases[i].size };
+
+		look_before(&job, &of, &paths, &findings);
+		assert_true(paths.v[0].watchdog.known == (cases[i].seconds > 0 ? RD_OK : RD_ABSENT));
+		if (cases[i].seconds > 0)
+			assert_true(paths.v[0].watchdog.v == cases[i].seconds);
+		assert_true((found(&findings, "failover-late") != NULL) == cases[i].late);
+	}
+	free(paths.v);
+	rd_findings_deinit(&findings);
+	end(&job, NULL);
+}
+
 #define MANY 1030
 
 TEST(what_is_too_much_to_watch_is_counted)

@@ -7,9 +7,11 @@
 
 #include "analyse/qp/qp.h"
 #include "analyse/shared/distance.h"
+#include "analyse/shared/gid.h"
 #include "base/fix.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #define NICS_MAX 1024	     /* of processes */
@@ -23,7 +25,7 @@
 #define PORT_ARMED 3	     /* enum ib_port_state */
 
 /* Of a NIC, by what happened; then what is missing before anything did. */
-enum stage { FINE, WAITING, MOVED, STAYING, RETURNED, NO_BACKUP, UNUSABLE, PEERS, UNDETECTED, SHARED, UNCLEAR };
+enum stage { FINE, WAITING, MOVED, STAYING, RETURNED, ALONE, UNUSABLE, PEERS, ENDLESS, LATE, ROUTE, SHARED, UNCLEAR };
 
 /* A NIC of a process. */
 struct nic {
@@ -90,19 +92,25 @@ static const struct {
 	[RETURNED] = { { "failover-returned", "path died; it was rebuilt and has traffic again",
 			 "the process was silent until the failure was detected", RD_SEV_WARNING },
 		       "rdmadiag counters IBDEV --filter 'link*'" },
-	[NO_BACKUP] = { { "failover-no-backup", "process has queue pairs on one NIC only",
-			  "if that NIC or its link fails, the process has no path left", RD_SEV_WARNING },
-			"rdmadiag nic-map --assignment" },
+	[ALONE] = { { "failover-no-backup", "process has queue pairs on one NIC only",
+		      "if that NIC or its link fails, the process has no path left", RD_SEV_WARNING },
+		    "rdmadiag nic-map --assignment" },
 	[UNUSABLE] = { { "failover-unusable", "queue pairs on the backup NIC cannot be used",
 			 "if the NIC fails, its traffic has nowhere to go", RD_SEV_WARNING },
 		       "rdmadiag qp-state -i 1 -c 2" },
 	[PEERS] = { { "failover-peers", "the backup NIC reaches fewer peers", "if the NIC fails, some peers are lost",
 		      RD_SEV_WARNING },
 		    "rdmadiag qp-state --by peer" },
-	[UNDETECTED] = { { "failover-undetected", "a dead path is never detected",
-			   "queue pairs retry without end: nothing fails over unless the program has a timer of its own",
-			   RD_SEV_WARNING },
-			 "rdmadiag qp-state --timeouts" },
+	[ENDLESS] = { { "failover-undetected", "a dead path is never detected",
+			"queue pairs retry without end: nothing fails over unless the program has a timer of its own",
+			RD_SEV_WARNING },
+		      "rdmadiag qp-state --timeouts" },
+	[LATE] = { { "failover-late", "the watchdog of the library fires before a dead path is detected",
+		     "the job ends although another NIC could take over", RD_SEV_NOTE },
+		   "rdmadiag qp-state --timeouts" },
+	[ROUTE] = { { "failover-route", "no route to peers over this NIC",
+		      "no queue pair can connect to them over it; those of soft-RoCE cannot send", RD_SEV_WARNING },
+		    "ip rule\nip route show table all\nip -6 route show table all" },
 	[SHARED] = { { "failover-shared", "NIC and backup are on one card",
 		       "they fail together: firmware, power and slot are shared", RD_SEV_WARNING },
 		     "rdmadiag nic-map --assignment" },
@@ -590,6 +598,52 @@ static int compare_uses(const void *pa, const void *pb)
 			memcmp(a->peer, b->peer, sizeof(a->peer)), RD_CMP(a->at, b->at));
 }
 
+/* Whether the host has a route from the GID of a queue pair to its peer: 1, 0; -1: unknown, or a path without IP addresses. */
+static int find_route(const struct rd_failover_sample *s, const struct use *use)
+{
+	const struct rd_qp *qp = &s->views->res->qps[use->at];
+	struct rd_qp_seen attrs = rd_qp_attributes(&s->views->v[use->at]);
+	int dev = rd_host_find_ibdev(s->host, s->views->res->devs[use->dev].name);
+
+	for (size_t p = 0; s->route && use->has_peer && dev >= 0 && p < s->host->n_ports; p++) {
+		const struct rd_port *port = &s->host->ports[p];
+		const struct rd_gid *own = port->ibdev == dev && port->num == qp->port.v &&
+							   attrs.sgid_index.known == RD_OK ?
+						   rd_gid_at(port, attrs.sgid_index.v) :
+						   NULL;
+
+		if (own && own->type == RD_GID_ROCE_V2 && (!attrs.has_sgid || !memcmp(attrs.sgid, own->raw, 16)))
+			return s->route(s->arg, own, use->peer);
+	}
+	return -1;
+}
+
+/* PyTorch ends a process whose collective takes longer than the timeout of its process group: torch.distributed.init_process_group, 10
+ * minutes since 2.2 with NCCL; DeepSpeed takes minutes from a variable (deepspeed/constants.py). */
+static void find_watchdog(const struct rd_failover_sample *s, struct rd_failover_path *path)
+{
+	static const char minutes[] = "DEEPSPEED_TIMEOUT=";
+	size_t size = 0;
+	_cleanup_free_ char *env = s->environ ? s->environ(s->arg, s->views->res->procs[path->proc].pid, &size) : NULL;
+	bool set = false;
+	uint32_t value;
+
+	for (const char *entry = env; env && entry < env + size; entry += strlen(entry) + 1) {
+		if (strcmp(entry, "TORCH_NCCL_ASYNC_ERROR_HANDLING=0") == 0) {
+			path->watchdog.known = RD_ABSENT;
+			return;
+		}
+		if (strncmp(entry, minutes, strlen(minutes)) == 0) {
+			set = rd_parse_u32(entry + strlen(minutes), RD_DECIMAL, UINT32_MAX, &value) == 0;
+			path->watchdog.known = set ? RD_OK : RD_ABSENT;
+			path->watchdog.v = value * 60.0;
+		} else if (!set && (strncmp(entry, "TORCHELASTIC_RUN_ID=", 20) == 0 ||
+				    strncmp(entry, "TORCH_NCCL_", 11) == 0)) {
+			RD_SET(path->watchdog, 600);
+		}
+	}
+}
+
 /* `before`: the one before it, of the same process and device; NULL: it is the first one. */
 static void count_use(const struct rd_failover_sample *s, const struct use *before, const struct use *use,
 		      struct rd_failover_path *path)
@@ -603,7 +657,15 @@ static void count_use(const struct rd_failover_sample *s, const struct use *befo
 	     verdict->kind == RD_QPV_FLUSHED) &&
 	    !path->unusable++)
 		path->why = verdict->why;
-	path->peers.v += !before || memcmp(before->peer, use->peer, sizeof(use->peer)) != 0;
+	if (!before || memcmp(before->peer, use->peer, sizeof(use->peer)) != 0) {
+		int route = find_route(s, use);
+
+		path->peers.v++;
+		if (route == 0 && path->unrouted.v++ == 0)
+			memcpy(path->no_route, use->peer, sizeof(use->peer));
+		else if (route < 0)
+			path->unrouted.known = RD_ABSENT;
+	}
 	path->for_ever |= giveup.ack_for_ever;
 	/* Unknown of one: unknown of all. */
 	if (!use->has_peer)
@@ -661,9 +723,20 @@ static void judge_before(const struct rd_failover_sample *s, const struct rd_fai
 	const char *to = backup ? s->views->res->devs[backup->dev].name : NULL;
 	const struct rd_proc *proc = &s->views->res->procs[path->proc];
 	bool hidden = proc->devx_libs && *proc->devx_libs;
+	char peer[46];
 
+	if (path->unrouted.v) {
+		rd_qp_gid_ip(path->no_route, peer);
+		add_finding(ROUTE, ibdev, proc->pid,
+			    rd_text("%zu of %zu peers, first: %s", path->unrouted.v, path->peers.v, peer), findings);
+	}
+	if (path->watchdog.known == RD_OK && path->least.known == RD_OK && path->least.v > path->watchdog.v)
+		add_finding(LATE, ibdev, proc->pid,
+			    rd_text("at the earliest after %.3g s; watchdog: %.3g s, unless the program sets another",
+				    path->least.v, path->watchdog.v),
+			    findings);
 	if (!backup)
-		return add_finding(path->others || hidden ? UNCLEAR : NO_BACKUP, ibdev, proc->pid,
+		return add_finding(path->others || hidden ? UNCLEAR : ALONE, ibdev, proc->pid,
 				   path->others ? rd_text("which of its %zu other NICs is the backup", path->others) :
 				   hidden ? rd_text("queue pairs of %.200s, which are not listed", proc->devx_libs) :
 					    rd_text("connected queue pairs: %zu", path->qps),
@@ -678,7 +751,7 @@ static void judge_before(const struct rd_failover_sample *s, const struct rd_fai
 		add_finding(PEERS, ibdev, proc->pid,
 			    rd_text("%zu peers, %zu via %s", path->peers.v, backup->peers.v, to), findings);
 	if (path->for_ever || path->most.known != RD_OK)
-		add_finding(path->for_ever ? UNDETECTED : UNCLEAR, ibdev, proc->pid,
+		add_finding(path->for_ever ? ENDLESS : UNCLEAR, ibdev, proc->pid,
 			    rd_dup(path->for_ever ? "timeout 0, or retry_cnt 7 of soft-RoCE" :
 						    "timeout and retry_cnt of its queue pairs"),
 			    findings);
@@ -706,11 +779,14 @@ void rd_failover_before(const struct rd_failover_sample *s, const bool *chosen, 
 
 		if (!same)
 			*RD_ADD(ret->v, ret->n, ret->cap) =
-				(struct rd_failover_path){ uses[i].proc, uses[i].dev, .peers.known = RD_OK,
+				(struct rd_failover_path){ uses[i].proc,	 uses[i].dev,
+							   .peers.known = RD_OK, .unrouted.known = RD_OK,
 							   .least.known = RD_OK, .most.known = RD_OK };
 		count_use(s, same ? &uses[i - 1] : NULL, &uses[i], &ret->v[ret->n - 1]);
 	}
 	free(uses);
+	for (size_t i = 0; i < ret->n; i++)
+		find_watchdog(s, &ret->v[i]);
 	for (size_t i = 0; i < ret->n; i++)
 		judge_before(s, &ret->v[i], find_backup(s, ret, &ret->v[i]), findings);
 }

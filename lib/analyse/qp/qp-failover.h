@@ -20,6 +20,11 @@ struct rd_failover_sample {
 	const struct rd_host *host;
 	const struct rd_nicmap *map;
 	uint64_t mono_ns;
+	/* For rd_failover_before. A route from a GID of this host to a peer: 1, 0: there is none; -1: unknown. The environment of a process,
+	 * `*size` bytes that the caller frees; NULL: unknown. */
+	int (*route)(void *arg, const struct rd_gid *own, const uint8_t peer[16]);
+	char *(*environ)(void *arg, uint32_t pid, size_t *size);
+	void *arg;
 };
 
 /* What happened since the sample before: `*n` events, valid until the next call. A path is a pair of a NIC and a peer; it counts as dead only with evidence: retry count

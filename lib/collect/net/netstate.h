@@ -24,6 +24,7 @@ struct rd_route_query {
 	bool v6, has_src;
 	uint8_t dst[16], src[16];
 	unsigned ifindex; /* 0: any */
+	bool exact;	  /* of an interface without a route to it: not that the kernel takes it to be on its link */
 };
 /* *code: 0, then *ret is the route; positive: the errno for which the kernel has no route (ENETUNREACH, EHOSTUNREACH …); -1: it
  * could not be asked. */

@@ -427,6 +427,7 @@ void rd_collect_route(const struct rd_sysfs *fs, const struct rd_route_query *qu
 	info = mnl_nlmsg_put_extra_header(head, sizeof(*info));
 	info->rtm_family = query->v6 ? AF_INET6 : AF_INET;
 	info->rtm_dst_len = (unsigned char)(size * 8);
+	info->rtm_flags = query->exact ? RTM_F_FIB_MATCH : 0;
 	mnl_attr_put(head, RTA_DST, size, query->dst);
 	if (query->has_src) {
 		info->rtm_src_len = (unsigned char)(size * 8);

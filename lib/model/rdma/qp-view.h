@@ -284,11 +284,14 @@ struct rd_failover_event {
 
 /* A NIC of a process, before anything fails. */
 struct rd_failover_path {
-	int proc, dev, backup;	      /* indices into rd_res; backup -1: none, or unknown which */
-	size_t qps, unusable;	      /* queue pairs */
-	const char *why;	      /* the first one that is unusable is; of the views; NULL: none is */
-	size_t others;		      /* NICs of the process */
-	RD_FIELD(size_t) peers;	      /* different ones */
+	int proc, dev, backup;	   /* indices into rd_res; backup -1: none, or unknown which */
+	size_t qps, unusable;	   /* queue pairs */
+	const char *why;	   /* the first one that is unusable is; of the views; NULL: none is */
+	size_t others;		   /* NICs of the process */
+	RD_FIELD(size_t) peers;	   /* different ones */
+	RD_FIELD(size_t) unrouted; /* those without a route from the GID of the NIC through its interface; at least */
+	uint8_t no_route[16];	   /* the first of these */
+	RD_FIELD(double) watchdog; /* seconds after which the library of the process ends it */
 	RD_FIELD(double) least, most; /* seconds until a dead path is detected, of the slowest queue pair */
 	bool for_ever;		      /* one of them never detects it */
 	RD_FIELD(bool) expected_backup;

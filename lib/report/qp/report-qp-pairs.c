@@ -259,11 +259,13 @@ static const struct rd_column path_columns[] = {
 	{ "qps", "QPS", RD_T_UINT, "connected queue pairs", 0, false },
 	{ "unusable", "UNUSABLE", RD_T_UINT, "failed, cut off or stuck ones", 0, false },
 	{ "peers", "PEERS", RD_T_UINT, "peers that they reach", 0, false },
+	{ "unrouted", "UNROUTED", RD_T_UINT, "those to which the kernel has no route over its interface", 0, false },
 	{ "backup", "BACKUP", RD_T_STR, "other RDMA device of the process", 0, false },
 	{ "expected_backup", "PLANNED", RD_T_BOOL, "nic-map names that as the backup", 0, false },
-	{ "shared", "SHARED", RD_T_STR, "what both share: card, or as in nic-map: PIX, PXB, PHB, NODE, SYS", 0, false },
+	{ "shared", "SHARED", RD_T_STR, "what both share in this host: card, or as in nic-map: PIX, PXB, PHB, NODE, SYS", 0, false },
 	{ "detect_least_seconds", "LEAST", RD_T_DOUBLE, "a dead path is detected after: minimum of the slowest QP", 3, false },
 	{ "detect_most_seconds", "MOST", RD_T_DOUBLE, "the same, maximum", 3, false },
+	{ "watchdog_seconds", "WATCHDOG", RD_T_DOUBLE, "PyTorch ends the process after, by its variables or by default", 0, true },
 	{ "retries_forever", "FOREVER", RD_T_BOOL, "one of them never detects it", 0, true },
 };
 /* clang-format on */
@@ -298,9 +300,9 @@ void rd_report_failover(struct rd_report *report, const struct rd_res *res, cons
 		const struct rd_proc *proc = &res->procs[path->proc];
 
 		RD_ROW(section, RD_UINT(proc->pid), RD_STR(proc->comm), RD_STR(res->devs[path->dev].name),
-		       RD_UINT(path->qps), RD_UINT(path->unusable), RD_UINT_OF(path->peers),
+		       RD_UINT(path->qps), RD_UINT(path->unusable), RD_UINT_OF(path->peers), RD_UINT_OF(path->unrouted),
 		       RD_STR(path->backup < 0 ? NULL : res->devs[path->backup].name),
 		       RD_BOOL_OF(path->expected_backup), RD_STR(path->shared), RD_DOUBLE_OF(path->least),
-		       RD_DOUBLE_OF(path->most), RD_BOOL(path->for_ever));
+		       RD_DOUBLE_OF(path->most), RD_DOUBLE_OF(path->watchdog), RD_BOOL(path->for_ever));
 	}
 }
