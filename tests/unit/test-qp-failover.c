@@ -25,7 +25,7 @@ static void sample(struct job *job, double first, double second)
 	struct host *h = &job->h;
 	const double rates[] = { first, second };
 
-	for (size_t i = 0; i < h->res.n_qps; i++) {
+	for (size_t i = 0; i < h->res.n_qps && i < 2; i++) {
 		RD_SET(h->past[i].psn_per_second, rates[i]);
 		job->gbps[i] = rates[i] / 1000;
 	}
@@ -335,6 +335,234 @@ TEST(what_there_is_before_is_compared)
 	free(paths.v);
 	rd_findings_deinit(&findings);
 	end(&job, NULL);
+}
+
+/* Both NICs carry traffic, as of a job that stripes. The one that is left cannot carry more than before. */
+TEST(a_striped_job_resumes_with_half_the_rate)
+{
+	struct job job;
+
+	begin(&job);
+	for (int i = 0; i < 4; i++)
+		sample(&job, 1000, 1000);
+	for (int i = 0; i < 4; i++)
+		sample(&job, 0, 0);
+	exhaust(&job);
+	sample(&job, 0, 0);
+	event(&job, RD_FAILOVER_DIED);
+	sample(&job, 0, 1000);
+	assert_true(event(&job, RD_FAILOVER_MOVED)->gbps.v == 1 && job.events.v[0].gbps_before.v == 1);
+	end(&job, "failover-moved");
+	/* The other one had half a second more: nothing died. */
+	begin(&job);
+	for (int i = 0; i < 4; i++)
+		sample(&job, 1000, 1000);
+	job.h.views.notes = job.notes;
+	job.notes[0].retries = true;
+	sample(&job, 0, 0);
+	sample(&job, 0, 1000);
+	assert_int_equal(job.events.n, 0);
+	job.notes[0].retries = false;
+	sample(&job, 1000, 1000);
+	assert_int_equal(job.events.n, 0);
+	end(&job, NULL);
+	/* The backup of a slower kind has less than half. */
+	begin(&job);
+	exhaust(&job);
+	sample(&job, 0, 0);
+	sample(&job, 0, 300);
+	event(&job, RD_FAILOVER_MOVED);
+	end(&job, "failover-moved");
+}
+
+TEST(a_nic_that_flaps_is_not_back)
+{
+	struct job job;
+
+	/* Twice within a second, with and without a sample of it. */
+	begin(&job);
+	job.h.verdict[0].kind = RD_QPV_RETRYING;
+	sample(&job, 100, 0);
+	job.h.verdict[0].kind = RD_QPV_OK;
+	sample(&job, 1000, 0);
+	job.ports[0].state.v = 1;
+	sample(&job, 200, 0);
+	job.ports[0].state.v = 4;
+	for (int i = 0; i < 20; i++)
+		sample(&job, 1000, 0);
+	assert_int_equal(job.events.n, 0);
+	end(&job, NULL);
+	/* After its traffic moved it has a link for five seconds, then none again. */
+	begin(&job);
+	exhaust(&job);
+	job.ports[0].state.v = 1;
+	sample(&job, 0, 1000);
+	job.ports[0].state.v = 4;
+	sample(&job, 0, 1000);
+	event(&job, RD_FAILOVER_BACK);
+	for (int i = 0; i < 4; i++)
+		sample(&job, 0, 1000);
+	job.ports[0].state.v = 1;
+	for (int i = 0; i < 20; i++) {
+		sample(&job, 0, 1000);
+		assert_int_equal(job.events.n, 0);
+	}
+	job.ports[0].state.v = 4;
+	sample(&job, 0, 1000);
+	event(&job, RD_FAILOVER_BACK);
+	for (int i = 0; i < 10; i++)
+		sample(&job, 0, 1000);
+	event(&job, RD_FAILOVER_STAYS);
+	end(&job, "failover-stays");
+}
+
+TEST(only_one_of_two_processes_fails_over)
+{
+	struct job job;
+
+	begin(&job);
+	job.h.procs[1].pid = 701;
+	for (int d = 0; d < 2; d++) {
+		struct rd_qp *qp = put(&job.h, 40 + d, RD_QPS_RTS);
+
+		qp->dev = d;
+		qp->proc = 1;
+		RD_SET(qp->owner.pid, 701);
+	}
+	RD_SET(job.h.past[2].psn_per_second, 500);
+	for (int i = 0; i < 4; i++)
+		sample(&job, 1000, 0);
+	exhaust(&job);
+	sample(&job, 0, 0);
+	assert_int_equal(job.events.n, 1);
+	assert_int_equal(event(&job, RD_FAILOVER_DIED)->pid, 700);
+	sample(&job, 0, 900);
+	assert_int_equal(job.events.n, 1);
+	assert_int_equal(event(&job, RD_FAILOVER_MOVED)->pid, 700);
+	for (int i = 0; i < 20; i++)
+		sample(&job, 0, 900);
+	assert_int_equal(job.events.n, 0);
+	end(&job, "failover-moved");
+}
+
+/* A job is cancelled: its peers end first, it retries for a moment, and ends. */
+TEST(a_process_that_ends_while_it_retries)
+{
+	struct job job;
+
+	begin(&job);
+	job.h.verdict[0].kind = RD_QPV_RETRYING;
+	sample(&job, 0, 0);
+	job.h.res.n_qps = 0;
+	sample(&job, 0, 0);
+	assert_int_equal(job.events.n, 0);
+	job.h.res.n_qps = 2;
+	end(&job, NULL);
+	/* Without a link it is another matter. */
+	begin(&job);
+	job.ports[0].state.v = 1;
+	sample(&job, 0, 0);
+	job.h.res.n_qps = 0;
+	sample(&job, 0, 0);
+	event(&job, RD_FAILOVER_DIED);
+	job.h.res.n_qps = 2;
+	end(&job, "failover-none");
+	/* So is one that ends after its path died. */
+	begin(&job);
+	exhaust(&job);
+	sample(&job, 0, 0);
+	event(&job, RD_FAILOVER_DIED);
+	job.h.res.n_qps = 0;
+	sample(&job, 0, 0);
+	assert_int_equal(job.events.n, 0);
+	job.h.res.n_qps = 2;
+	end(&job, "failover-none");
+}
+
+/* It falls off the bus, and its queue pairs with it. */
+TEST(a_device_that_is_gone)
+{
+	struct rd_res_dev both[2];
+	struct job job;
+
+	begin(&job);
+	memcpy(both, job.h.devs, sizeof(both));
+	job.h.devs[0] = job.h.devs[1];
+	job.h.res.n_devs = 1;
+	job.h.qps[0] = job.h.qps[1];
+	job.h.qps[0].dev = 0;
+	job.h.v[0].past = job.h.v[1].past;
+	job.h.res.n_qps = job.h.res.n_ports = 1;
+	job.ports[0] = job.ports[1];
+	job.ports[0].dev = 0;
+	sample(&job, 0, 0);
+	assert_string_equal(event(&job, RD_FAILOVER_DIED)->ibdev, "mlx5_0");
+	RD_SET(job.h.past[1].psn_per_second, 900);
+	job.gbps[0] = 0.9;
+	job.events.v = rd_failover_update(
+		job.f, &(struct rd_failover_sample){ &job.h.views, job.gbps, &job.host, &job.map, ++job.second * S },
+		&job.events.n);
+	assert_string_equal(event(&job, RD_FAILOVER_MOVED)->to, "mlx5_1");
+	memcpy(job.h.devs, both, sizeof(both));
+	job.h.res.n_qps = job.h.res.n_devs = 2;
+	end(&job, "failover-moved");
+}
+
+/* mlx5_2 is what nic-map names. */
+TEST(traffic_moves_to_a_nic_that_is_not_planned)
+{
+	struct rd_ibdev ibdevs[] = { { .name = "mlx5_0", .pci = -1 },
+				     { .name = "mlx5_1", .pci = -1 },
+				     { .name = "mlx5_2", .pci = -1 } };
+	struct rd_port ports[] = { { .ibdev = 0, .num = 1 }, { .ibdev = 1, .num = 1 }, { .ibdev = 2, .num = 1 } };
+	int used = 0;
+	struct rd_choice choice = { .ports = &used, .n_ports = 1, .backup = 2, .library_backup = -1 };
+	const struct rd_failover_event *e;
+	struct job job;
+
+	begin(&job);
+	job.host = (struct rd_host){ .ibdevs = ibdevs, .n_ibdevs = 3, .ports = ports, .n_ports = 3 };
+	job.map.nccl = (struct rd_choices){ .v = &choice, .n = 1 };
+	exhaust(&job);
+	sample(&job, 0, 0);
+	sample(&job, 0, 900);
+	e = event(&job, RD_FAILOVER_MOVED);
+	assert_true(e->expected_backup.known == RD_OK && !e->expected_backup.v);
+	assert_non_null(strstr(e->text, "not the backup that nic-map names"));
+	end(&job, "failover-moved");
+}
+
+/* The backup dies, too, after it took over; and the first one again, after it was rebuilt. */
+TEST(a_second_failure)
+{
+	struct rd_findings findings = { 0 };
+	struct job job;
+
+	begin(&job);
+	exhaust(&job);
+	sample(&job, 0, 0);
+	for (int i = 0; i < 4; i++)
+		sample(&job, 0, 900);
+	RD_SET(job.h.qps[1].state, RD_QPS_ERR);
+	job.h.verdict[1].cause = RD_QP_CAUSE_RETRIES;
+	sample(&job, 0, 0);
+	assert_string_equal(event(&job, RD_FAILOVER_DIED)->ibdev, "mlx5_1");
+	rd_failover_findings(job.f, &findings);
+	assert_int_equal(findings.n, 2);
+	assert_int_equal(rd_findings_count(&findings, RD_SEV_CRITICAL), 1);
+	rd_findings_deinit(&findings);
+	job.h.qps[0].lqpn.v = 16;
+	job.h.qps[0].state.v = RD_QPS_RTS;
+	job.h.verdict[0].kind = RD_QPV_OK;
+	job.h.verdict[0].cause = 0;
+	sample(&job, 1000, 0);
+	sample(&job, 1000, 0);
+	exhaust(&job);
+	sample(&job, 0, 0);
+	assert_string_equal(event(&job, RD_FAILOVER_DIED)->ibdev, "mlx5_0");
+	rd_failover_destroy(job.f);
+	job.h.views.notes = NULL;
+	host_deinit(&job.h);
 }
 
 /* Routes, and the environment of each process. */

@@ -36,6 +36,7 @@ struct nic {
 	uint64_t silent_ns,
 		back_ns; /* the last sample in which what died, or is suspect, had packets; it was back in */
 	bool was_down;
+	bool stalled; /* in the sample before, its process as a whole was silent */
 	/* Of its queue pairs in this sample. */
 	struct {
 		int dev;
@@ -442,7 +443,7 @@ static void update_usual(const struct rd_failover *f, uint64_t mono_ns, struct p
 			longest = of->sum.longest > longest ? of->sum.longest : longest;
 			busy_ns = of->sum.busy_ns > busy_ns ? of->sum.busy_ns : busy_ns;
 		}
-		f->v[k]->sum.kept = now < LOST * usual && seconds(mono_ns, busy_ns) < longest;
+		f->v[k]->sum.kept = f->v[k]->stalled = now < LOST * usual && seconds(mono_ns, busy_ns) < longest;
 	}
 	for (size_t i = 0; i < paths->n; i++) {
 		struct path *p = &paths->v[i];
@@ -455,17 +456,22 @@ static void update_usual(const struct rd_failover *f, uint64_t mono_ns, struct p
 /* The NIC over which the process continues; NULL: none. */
 static const struct nic *find_successor(const struct rd_failover *f, const struct nic *nic)
 {
-	double most = 0, lost = nic->lost + nic->sum.suspect;
+	double most = -1, lost = nic->lost + nic->sum.suspect;
 	const struct nic *ret = NULL;
 
 	for (size_t k = 0; k < f->n && lost > 0; k++) {
 		const struct nic *to = f->v[k];
 		double gain = to->sum.now - to->sum.usual;
 		bool woke = to->sum.now > WOKEN * to->sum.usual && gain > LOST * LOST * lost;
+		/* A NIC that had all it can carry has no more than that. */
+		bool resumed = is_lost(nic) && to->stalled && to->sum.usual > LOST * lost &&
+			       to->sum.now > GAINED * to->sum.usual;
 
-		if (to == nic || to->last.pid != nic->last.pid || gain <= most || !(woke || gain > GAINED * lost))
+		double weight = woke || gain > GAINED * lost ? gain : resumed ? 0 : -1;
+
+		if (to == nic || to->last.pid != nic->last.pid || weight <= most)
 			continue;
-		most = gain;
+		most = weight;
 		ret = to;
 	}
 	return ret;
@@ -484,7 +490,9 @@ static void report_move(struct rd_failover *f, const struct rd_failover_sample *
 	nic->stage = MOVED;
 	memcpy(nic->last.to, to->last.ibdev, sizeof(nic->last.to));
 	RD_SET(nic->last.after, seconds(s->mono_ns, nic->silent_ns));
-	if (is_planned(s, nic->last.ibdev, nic->last.to, &nic->last.expected_backup.v))
+	/* Where no NIC gained, which one has what was lost is unknown. */
+	if (to->sum.now - to->sum.usual > LOST * LOST * nic->lost &&
+	    is_planned(s, nic->last.ibdev, nic->last.to, &nic->last.expected_backup.v))
 		nic->last.expected_backup.known = RD_OK;
 	e = add_event(f, s, nic, RD_FAILOVER_MOVED);
 	for (size_t i = 0; i < now->n; i++)
@@ -504,6 +512,8 @@ static void follow_return(struct rd_failover *f, const struct rd_failover_sample
 	bool link = dev >= 0 && has_link(s->views->res, dev);
 
 	nic->was_down |= !link;
+	if (!link && !nic->sum.rebuilt)
+		nic->back_ns = 0;
 	if (!nic->back_ns && ((nic->was_down && link) || nic->sum.rebuilt)) {
 		nic->back_ns = s->mono_ns;
 		set_text(nic, add_event(f, s, nic, RD_FAILOVER_BACK), "%s is back: %s", nic->last.ibdev,
@@ -537,10 +547,18 @@ const struct rd_failover_event *rd_failover_update(struct rd_failover *f, const 
 	for (size_t i = 0; i < res->n_qps; i++)
 		if (is_watched(&res->qps[i]))
 			take_path(f, s, i, &now);
-	/* Those destroyed while they retried: their program did not wait for the end. */
-	for (size_t i = 0; i < f->paths.n; i++)
-		if (f->paths.v[i].health == SUSPECT)
-			report_death(f, s, &f->paths.v[i], f->sample_ns, s->mono_ns);
+	/* Those destroyed while they retried: their program did not wait for the end; or with their device. Jobs that end do both. */
+	for (size_t i = 0; i < f->paths.n; i++) {
+		struct path *p = &f->paths.v[i];
+		int dev = rd_res_find_dev(res, p->nic->last.ibdev);
+		bool lives = false;
+
+		for (size_t k = 0; k < f->n && p->health != CLOSED; k++)
+			lives |= f->v[k]->last.pid == p->nic->last.pid && f->v[k]->sum.n;
+		if ((p->health == SUSPECT && (lives || dev < 0 || !has_link(res, dev))) ||
+		    (p->health == HEALTHY && p->usual > 0 && lives && dev < 0))
+			report_death(f, s, p, f->sample_ns, s->mono_ns);
+	}
 	for (size_t k = 0; k < f->n; k++) {
 		struct nic *nic = f->v[k];
 		double gbps = nic->sum.busy_ns == s->mono_ns ? s->gbps[nic->sum.dev] : -1;
