@@ -258,6 +258,19 @@ HOST_TEST(dead_peer_beside_a_busy_one)
 	assert_int_equal(count_findings(h, "qps-retransmit", ""), 0);
 }
 
+/* Few packets of one may all be retransmissions; those of the busy one are not. */
+HOST_TEST(a_dead_peer_whose_packets_are_retransmissions)
+{
+	busy(h, 250);
+	add(h, 18, RD_QPS_RTS, 4);
+	count(h, RD_QPC_RETRIES, 14);
+	judged(h, 1, "cannot-tell", "not more than were retransmitted by this or another queue pair: 5.6 %");
+	assert_non_null(strstr(h->v[1].verdict->fix, "does the remote QP, and its process, still exist?"));
+	is(h->v[0].verdict, "cannot-tell", "; of this or another queue pair: 5.6 %");
+	h->past[1].psn_per_second.v = 15;
+	judged(h, 1, "cannot-tell", "; of this or another queue pair");
+}
+
 /* Healthy: an idle queue pair, beside a busy one that the timeouts are of: its path loses packets, as NAKs show; a few timeouts are
  * harmless; ACKs that are lost; another one failed or ended. Nor can it have as many timeouts, or as few. */
 HOST_TEST(idle_beside_one_that_times_out)

@@ -366,6 +366,10 @@ static void judge_moving(const struct rd_qp_one *one)
 	text = loss_text(one->j, one->qp->dev, &loss);
 	if (loss.kind != RD_QP_LOSS_UNORDERED && is_of_this_one(one->j, one->qp->dev, &loss))
 		return rd_qp_set(one, RD_QPV_SLOW, advice_of(&loss), "%s; %s", text, rate);
+	/* All that it sent may be retransmissions. */
+	if (loss.kind == RD_QP_LOSS_UNACKED && one->past->psn_per_second.v * one->s <= (double)loss.events)
+		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_PEER,
+				 "%s, not more than were retransmitted by this or another queue pair: %s", rate, text);
 	rd_qp_set(one, RD_QPV_CANNOT_TELL, advice_of(&loss), "%s; of this or another queue pair: %s", rate, text);
 }
 
