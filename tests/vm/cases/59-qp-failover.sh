@@ -210,7 +210,15 @@ test_before() {
 	true_of "$W/before.json" '.[0] | .status == 3 and (.findings | map(.id) | unique) == ["failover-unknown"]'
 	"$R" --json qp-state --failover >"$W/before.json" || { cat "$W/before.json"; false; }
 	true_of "$W/before.json" '.[0] | .findings == [] and (.paths | map([.ibdev, .backup, .qps, .unusable, .peers]) | sort) ==
-		[["rxe1", "rxe2", 1, 0, 1], ["rxe2", "rxe1", 1, 0, 1]] and all(.paths[]; .detect_least_seconds > 3 and .detect_most_seconds < 16)'
+		[["rxe1", "rxe2", 1, 0, 1], ["rxe2", "rxe1", 1, 0, 1]] and all(.paths[]; .detect_least_seconds > 3 and .detect_most_seconds < 16
+			and .unrouted == 0 and .watchdog_seconds == null)'
+	ip route del 10.9.3.0/24 dev m2
+	status=0
+	"$R" --json qp-state --failover >"$W/before.json" || status=$?
+	[ $status = 1 ]
+	true_of "$W/before.json" '.[0].findings | map(select(.id == "failover-route")) | length == 1 and
+		(.[0].subject | startswith("rxe2 ")) and .[0].observed == "1 of 1 peers, first: 10.9.3.2"'
+	ip route add 10.9.3.0/24 dev m2 src 10.9.3.1
 	there 'ip link set m2 down'
 	ip link set m2 down
 	status=0
