@@ -59,6 +59,16 @@ static bool is_idle(const struct rd_host *host, const struct rd_port *port, enum
 	return role == RD_ROLE_STORAGE || role == RD_ROLE_MANAGEMENT || host->n_gpus == 0;
 }
 
+/* Jobs have other ports, or there are no accelerators. */
+static bool is_spare(const struct rd_host *host)
+{
+	size_t usable = 0;
+
+	for (size_t p = 0; p < host->n_ports; p++)
+		usable += host->ports[p].n_gids > 0;
+	return host->n_gpus == 0 || usable > 0;
+}
+
 /* NCCL looks for an IPv4 GID; without one it uses index 0, which is link-local and, with most drivers, RoCE v1. */
 static void judge_usable(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
@@ -71,7 +81,8 @@ static void judge_usable(const struct rd_check_input *in, size_t p, const char *
 	if (!port->gids_known)
 		rd_check_unknown(out, name, "not all of the GID table could be read");
 	else if (port->n_gids == 0 && port->n_netdevs > 0 &&
-		 (is_idle(views->host, port, view->role) || views->host->netdevs[port->netdevs[0]].default_route))
+		 (is_idle(views->host, port, view->role) ||
+		  (views->host->netdevs[port->netdevs[0]].default_route && is_spare(views->host))))
 		rd_check_note(out, name,
 			      rd_text("GID table is empty, as of an uplink in switchdev mode: no sign that the port is "
 				      "used for RDMA"),
