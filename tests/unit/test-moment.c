@@ -4,8 +4,11 @@
 #include "collect/kernel/kernel.h"
 
 #include <linux/types.h>
+#include <unistd.h>
 
 #include "bpf/record.h"
+
+#define PAGE ((uint64_t)sysconf(_SC_PAGESIZE)) /* of the host of a record, which is this one */
 
 static struct rd_moment decode(const struct rd_rec_moment *rec)
 {
@@ -52,8 +55,8 @@ TEST(what_was_read_is_known)
 	assert_int_equal(m.started_ns, 9000000001);
 	assert_int_equal(m.memlock.v, 65536);
 	assert_int_equal(m.nofile.v, 1024);
-	assert_int_equal(m.pinned.v, 16 * 4096);
-	assert_int_equal(m.locked.v, 17 * 4096);
+	assert_int_equal(m.pinned.v, 16 * PAGE);
+	assert_int_equal(m.locked.v, 17 * PAGE);
 	assert_int_equal(m.caps.v, 0x4001);
 	assert_int_equal(m.user_ns_level.v, 2);
 	assert_int_equal(m.net_ns.v, 4026531840);
@@ -125,7 +128,7 @@ TEST(impossible_amounts_of_memory_are_unknown)
 	assert_int_equal(m.memlock.known, RD_OK);
 	assert_true(m.memlock.v == UINT64_MAX);
 	rec.pinned = 1ull << 40;
-	rec.locked = UINT64_MAX / 4096 + 1;
+	rec.locked = UINT64_MAX / PAGE + 1;
 	m = decode(&rec);
 	assert_int_not_equal(m.locked.known, RD_OK);
 }
