@@ -20,6 +20,7 @@
 
 #define PAGE ((unsigned long)sysconf(_SC_PAGESIZE))
 #define PAGE_MAX 65536
+#define MAP_HUGE (MAP_HUGETLB | 21 << 26) /* MAP_HUGE_2MB: another size may be the default */
 /* Below every mapping of a position-independent program, above vm.mmap_min_addr. */
 #define UNMAPPED ((void *)(1UL << 20))
 #define NOBODY 65534

@@ -104,9 +104,11 @@ def read_accepted():
 
 def judge(kernel, list_path, results_path, outputs, trace):
     why, accepted, events, bad = observed.read_why(), read_accepted(), read_events(trace), 0
+    arch = os.environ.get('RDMADIAG_ARCH')
     results = {words[0]: words for words in (line.split() for line in open(results_path, encoding='utf-8')) if words}
     for name, _, cause in read_list(list_path):
-        wanted, got, named, origin = why.get(name, ({}, ''))[0].get(kernel, cause), 'none', '-', '-'
+        wanted, got, named, origin = why.get(name, ({}, ''))[0], 'none', '-', '-'
+        wanted = wanted.get(kernel, wanted.get(arch, cause))
         words = results.get(name, [name, 'not run'])
         if words[1] != '0' or words[3] == 'OK':
             # What does not fail here needs no cause, but a fault that was to fail has to.

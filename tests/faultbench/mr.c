@@ -210,8 +210,8 @@ static int physical(struct env *env)
 static int huge_page(struct env *env)
 {
 	size_t length = 2UL << 20;
-	void *map = mmap(NULL, length, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE, -1, 0);
+	void *map = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGE | MAP_NORESERVE,
+			 -1, 0);
 
 	if (map == MAP_FAILED || write_file("0", "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"))
 		return unready("mmap");

@@ -75,8 +75,8 @@ static int tmpfs_behind(struct env *env)
 
 static char *map_huge(int pages, int flags)
 {
-	char *map = mmap(NULL, pages * HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | flags,
-			 -1, 0);
+	char *map =
+		mmap(NULL, pages * HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGE | flags, -1, 0);
 
 	return map == MAP_FAILED ? NULL : map;
 }
