@@ -5,7 +5,7 @@
 # asked: 6.1 7.x
 # sample 6.1: one-fault-of-each-cause
 # sample 7.x: one-fault-of-each-cause
-# whole: each-backend
+# whole: backend-kprobe-multi backend-fexit-multi backend-fexit backend-kprobe
 # turn: 6
 # boot: causes
 # append: secretmem.enable=1
@@ -13,7 +13,7 @@
 prepare() {
 	built || return 0
 	. tests/faultbench/guest up || return
-	export RD_FAULT_OUT=$W/faults
+	export RD_FAULT_OUT=$RD_VM_OUT/faults
 	mkdir -p "$RD_FAULT_OUT"
 }
 
@@ -46,16 +46,33 @@ one_of_each() {
 	build/tests/faultbench/verbs-fault --list | awk '!seen[$3]++' >"$W/list"
 }
 
-# judged NAME [ARG…]: all faults of $W/list, by a trace with these arguments
+# judge NAME: compares what the trace of that name has printed; keeps it, and fails, if something is wrong
+judge() {
+	fault cq-vector
+	soon_true_of "$W/$1.json" "$ran" true # it has come to the last of them
+	tests/faultbench/judge.py "$KERNEL" "$W/list" "$W/results" "$RD_FAULT_OUT" "$W/$1.json" >"$RD_VM_OUT/$1"
+}
+
+# judged NAME [ARG…]: all faults of $W/list, by a trace with these arguments. On a busy machine libibverbs does not always reply in its
+# time (and is not queried for 60 s then), and a process may end before what it had open is read: unknown causes are tried again.
 judged() {
+	local round bad unknown
 	trace "$@"
 	if grep -q 'no function could be hooked with' "$W/$1.err"; then return; fi
 	# shellcheck disable=SC2046 # words
 	fault_all $(awk '{ print $1 }' "$W/list") >"$W/results" || : # its errors are those of the faults
-	sleep 2
+	for round in 1 2 3; do
+		bad=0
+		judge "$1" || bad=1
+		mapfile -t unknown < <(awk '$3 == "unknown" && $NF == "WRONG" { print $1 }' "$RD_VM_OUT/$1")
+		[ $bad = 1 ] && [ $round != 3 ] && [ ${#unknown[@]} -gt 0 ] || break
+		echo "again: ${unknown[*]}"
+		nap 60
+		FAULT_ARGS+=(--linger)
+		fault_all "${unknown[@]}" >>"$W/results" || :
+	done
 	end "$1"
-	tests/faultbench/judge.py "$KERNEL" "$W/list" "$W/results" "$RD_FAULT_OUT" "$W/$1.json" >"$RD_VM_OUT/$1" ||
-		{ grep WRONG "$RD_VM_OUT/$1"; return 1; }
+	[ $bad = 0 ] || { grep WRONG "$RD_VM_OUT/$1"; return 1; }
 }
 
 test_all_faults() {
@@ -65,16 +82,17 @@ test_all_faults() {
 	judged judged $(backend)
 }
 
-# One fault of each cause by each backend that the kernel has, in turn: the results are in judged-BACKEND.
-test_each_backend() {
-	local backend bad=''
+# One fault of each cause by each backend that the kernel has. Emulated, each takes minutes: they can be run one by one.
+by_backend() {
 	can_run
 	one_of_each
-	for backend in kprobe-multi fexit-multi fexit kprobe; do
-		judged "judged-$backend" --backend "$backend" || bad+=" $backend"
-	done
-	[ -z "$bad" ] || fail "wrong:$bad"
+	judged "judged-$1" --backend "$1"
 }
+
+test_backend_kprobe_multi() { by_backend kprobe-multi; }
+test_backend_fexit_multi() { by_backend fexit-multi; }
+test_backend_fexit() { by_backend fexit; }
+test_backend_kprobe() { by_backend kprobe; }
 
 # Where the values of a cause lie differs by kernel.
 test_one_fault_of_each_cause() {
