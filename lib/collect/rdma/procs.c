@@ -492,7 +492,8 @@ static void add_limit(struct rd_job_proc *proc, const char *name, const char *no
 /* rdma.max and rdma.current have a line for each device: "mlx5_0 hca_handle=2 hca_object=2000". */
 static void read_cgroup(const struct rd_sysfs *fs, const char *groups, struct rd_job_proc *proc)
 {
-	static const char *const names[] = { "rdma", "memory", "hugetlb.2MB", "hugetlb.1GB" };
+	static const char *const names[] = { "rdma",	     "memory",	      "hugetlb.2MB",
+					     "hugetlb.32MB", "hugetlb.512MB", "hugetlb.1GB" };
 	const char *v1 = groups ? strstr(groups, ":devices:") : NULL;
 	_cleanup_free_ char *path = v1 ? rd_dup_part(v1 + 9, strcspn(v1 + 9, "\n")) : NULL;
 
