@@ -434,7 +434,7 @@ PY
 @test "a limit on the size of files is an error like a full disk" {
 	make_host "$T/a"
 	mkdir "$T/out"
-	run -3 --separate-stderr bash -c 'ulimit -f 1; exec "$0" --from "$1" capture "$2"' "$RD" "$T/a" "$T/out/x.tar"
+	run -3 --separate-stderr bash -c 'ulimit -S -f 1; exec "$0" --from "$1" capture "$2"' "$RD" "$T/a" "$T/out/x.tar"
 	[[ $stderr == *"/x.tar: cannot write: "*"(EFBIG)" ]]
 	[ -z "$(ls -A "$T/out")" ]
 }

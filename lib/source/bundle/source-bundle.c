@@ -201,8 +201,10 @@ static int read_dir(int r, int fd, const char *name, struct rd_tree *tree, struc
 {
 	r = r ?: index_walk(fd, tree);
 	if (r == -EFBIG)
-		return rd_err_set(err, EFBIG, name, "contains more than %zu files, %zu MB, or a file above %zu MB",
-				  RD_TREE_NODES_MAX, RD_TREE_BYTES_MAX >> 20, RD_TREE_FILE_MAX >> 20);
+		return rd_err_set(
+			err, EFBIG, name,
+			"contains more than %zu files, %zu MB, a file above %zu MB, or more than ulimit -f allows",
+			RD_TREE_NODES_MAX, RD_TREE_BYTES_MAX >> 20, RD_TREE_FILE_MAX >> 20);
 	if (r == -EBADMSG)
 		return rd_err_set(err, EBADMSG, name,
 				  "not a bundle: contains a device node, or directories are nested too deep");

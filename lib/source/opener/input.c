@@ -117,7 +117,10 @@ static int open_by(struct rd_source *source, struct rd_input *input)
 
 void rd_inputs_open(struct rd_source *source)
 {
-	struct rlimit files;
+	static const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
+	struct rlimit files, limit;
+	/* Memory counts as a file. */
+	bool lifted = prlimit(0, RLIMIT_FSIZE, &none, &limit) == 0;
 	size_t size = 0;
 
 	/* One descriptor for each of many bundles. */
@@ -142,6 +145,8 @@ void rd_inputs_open(struct rd_source *source)
 		if (r < 0 && !input->err.code)
 			rd_err_set(&input->err, -r, input->path, "cannot open");
 	}
+	if (lifted)
+		setrlimit(RLIMIT_FSIZE, &limit);
 }
 
 /* Each reader begins at the beginning, but of a pipe. */
