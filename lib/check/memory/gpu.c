@@ -24,6 +24,21 @@ static size_t rd_gpus_of(const struct rd_host *host, const char *vendor)
 	return n;
 }
 
+static bool is_geforce(const struct rd_gpu *gpu)
+{
+	return gpu->name && strstr(gpu->name, "GeForce");
+}
+
+/* Whether NICs can be given the memory of one: the driver does not do so for GeForce cards, of which another rule speaks. */
+static bool has_direct_gpu(const struct rd_host *host)
+{
+	size_t n = rd_gpus_of(host, "NVIDIA");
+
+	for (size_t g = 0; g < host->n_gpus; g++)
+		n -= is_geforce(&host->gpus[g]) && !rd_gpu_is_for_guest(host, g);
+	return n > 0;
+}
+
 /* The open kernel module supports Turing (device IDs from 1e00) and newer GPUs. */
 static bool lacks_open_module(const struct rd_host *host)
 {
@@ -40,8 +55,8 @@ static void run_nvidia(const struct rd_check_input *in, struct rd_check_out *out
 {
 	const struct rd_system *system = in->system;
 
-	if (rd_gpus_of(in->host, "NVIDIA") == 0 || in->host->n_ibdevs == 0)
-		return rd_check_skip(out, "no NVIDIA accelerator, or no RDMA device");
+	if (!has_direct_gpu(in->host) || in->host->n_ibdevs == 0)
+		return rd_check_skip(out, "no NVIDIA accelerator with GPUDirect RDMA, or no RDMA device");
 	if (!system || !system->modules_known)
 		rd_check_unknown(out, "nvidia_peermem", UNREAD_MODULES);
 	else if (rd_gives_peermem(system) || rd_has_dmabuf(system))
@@ -126,8 +141,9 @@ static void run_dmabuf(const struct rd_check_input *in, struct rd_check_out *out
 {
 	const struct rd_system *system = in->system;
 
-	if (rd_gpus_of(in->host, "NVIDIA") == 0 || lacks_open_module(in->host))
-		return rd_check_skip(out, "no NVIDIA accelerator that the open kernel module supports");
+	if (!has_direct_gpu(in->host) || lacks_open_module(in->host))
+		return rd_check_skip(out,
+				     "no NVIDIA accelerator with GPUDirect RDMA that the open kernel module supports");
 	if (!system || system->nvidia_open.known != RD_OK)
 		rd_check_unknown(out, "nvidia",
 				 "driver flavour unknown: not in /proc/driver/nvidia/version, nor in "
@@ -243,7 +259,7 @@ static void run_geforce(const struct rd_check_input *in, struct rd_check_out *ou
 		if (!gpu->name)
 			rd_check_unknown(out, in->host->pcis[gpu->pci].addr,
 					 "the model of the accelerator is unknown: no driver names it, nor pci.ids");
-		else if (strstr(gpu->name, "GeForce"))
+		else if (is_geforce(gpu))
 			rd_check_warn(out, in->host->pcis[gpu->pci].addr, rd_text("%s", gpu->name),
 				      rd_text("a data-centre or workstation card"));
 		else

@@ -55,6 +55,7 @@ rows(KIND,
      ("a device has no uverbs device", "h100-4nic", [devices(6, 6, only=range(1, 6)), THIS_HOST, put("sys/class/infiniband_verbs/uverbs0", None)], "critical dev-infiniband", {"words": "mlx5_0"}),
      ("a GPU has no driver", "mi300x-pollara", pci_put("GPU3", "driver", None), "critical gpu-driver"),
      ("peer memory not loaded, closed driver", "dgx-a100", without("nvidia_peermem"), "critical peermem"),
+     ("the same, of cards whose driver gives no peer memory", "dgx-a100", [without("nvidia_peermem"), *(put(f"proc/driver/nvidia/gpus/0000:{bus}:00.0/information", "Model: NVIDIA GeForce RTX 4090") for bus in "07 0f 47 4e 87 90 b7 bd".split())], "warning gpu-geforce"),
      ("LID 0xffff on an active port", "h100-pure-ib", dev_put("mlx5_3", "ports/1/lid", "0xffff"), "critical ib-lid", {"words": "mlx5_3"}))
 
 KIND = "what a rule needs and could not read, and bad values"
