@@ -376,7 +376,7 @@ test_what_works_without() {
 	same_as_root "" qp-state --summary
 	same_as_root "" counters
 	same_as_root syslog,net_admin topo-check
-	same_as_root syslog,net_admin check
+	same_as_root syslog,net_admin check --deadline 60 # what a busy machine is too slow for is not compared
 	rules=$(unknown net_admin)
 	[ -n "$rules" ]
 	fails grep -v '^log-' <<<"$rules"
