@@ -644,7 +644,7 @@ static void find_watchdog(const struct rd_failover_sample *s, struct rd_failover
 	size_t size = 0;
 	_cleanup_free_ char *env = s->environ ? s->environ(s->arg, s->views->res->procs[path->proc].pid, &size) : NULL;
 	bool set = false;
-	uint32_t value;
+	uint32_t value = 0;
 
 	for (const char *entry = env; env && entry < env + size; entry += strlen(entry) + 1) {
 		if (strcmp(entry, "TORCH_NCCL_ASYNC_ERROR_HANDLING=0") == 0) {
