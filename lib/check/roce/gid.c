@@ -225,7 +225,8 @@ static void judge_guid(const struct rd_check_input *in, size_t p, const char *na
 {
 	const char *guid = in->host->ibdevs[in->host->ports[p].ibdev].node_guid;
 
-	if (!has_address(in->host, &in->host->ports[p]))
+	/* mana before Linux 6.11 has neither GIDs nor a GUID: raw packets only. */
+	if (!has_address(in->host, &in->host->ports[p]) || in->host->ports[p].n_gids == 0)
 		return;
 	if (!guid)
 		rd_check_unknown(out, name, "node GUID not reported");
@@ -344,7 +345,7 @@ const struct rd_check rd_check_node_guid = {
 	       "unbind and bind the driver of the virtual function; no job may use it meanwhile",
 	.needs = "sysfs node_guid of devices",
 	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
-	.each = { RD_EACH_PORT, is_roce, judge_guid, "no active RoCE port with an address" },
+	.each = { RD_EACH_PORT, is_roce, judge_guid, "no active RoCE port with an address and GIDs" },
 };
 
 const struct rd_check rd_check_roce_lid = {
