@@ -19,6 +19,7 @@
 #define GOOD NET NODES PROVIDERS FILES
 #define NCCL "lib /usr/lib/x86_64-linux-gnu/libnccl.so.2.27.3\n"
 #define UCX "lib /usr/lib/x86_64-linux-gnu/libucp.so.0.0.0\n"
+#define VERBS "lib /usr/lib/x86_64-linux-gnu/libibverbs.so.1.14.39.0\n"
 #define BULK "tcp 10.0.0.2 90000000 90000000\n"
 #define LITTLE "tcp 10.0.0.2 90000 90000\n"
 #define INSIDE "tcp 127.0.0.1 90000000 90000000\n"
@@ -29,14 +30,28 @@ static const struct row {
 	enum rd_job_asked asked;
 	enum rd_job_verdict verdict;
 	enum rd_severity severity;
-	const char *reason; /* a part of it */
+	const char *reason; /* a part of it; with $, its end */
 } rows[] = {
 	{ "rdma", GOOD NCCL LITTLE "open uverbs0\n", 2, 0, RD_JOB_RDMA, RD_SEV_OK,
 	  "2 connected queue pairs on mlx5_0/1" },
 	{ "rdma and a download", GOOD NCCL "open uverbs0\ntcp 192.0.2.7 0 90000000\n", 2, 0, RD_JOB_RDMA, RD_SEV_OK,
 	  "2 connected" },
 	{ "mixed", GOOD NCCL BULK "open uverbs0\n", 2, 0, RD_JOB_MIXED, RD_SEV_WARNING, "to the same peers" },
-	{ "tcp", GOOD NCCL BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING, "RDMA can be used" },
+	{ "tcp", GOOD NCCL VERBS BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING, "RDMA can be used (mlx5_0, mlx5_1)$" },
+	{ "tcp, and NCCL without libibverbs", GOOD NCCL BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
+	  "; but NCCL has not loaded libibverbs, which it does when it starts" },
+	{ "tcp, and NCCL with a plugin", GOOD NCCL "lib /opt/libnccl-net.so\n" BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
+	  "(mlx5_0, mlx5_1)$" },
+	{ "tcp, and UCX without InfiniBand", GOOD UCX VERBS BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
+	  "; but UCX has not loaded libuct_ib" },
+	{ "tcp, and UCX with it", GOOD UCX "lib /usr/lib64/ucx/libuct_ib.so.0.0.0\n" BULK, 0, 0, RD_JOB_TCP,
+	  RD_SEV_WARNING, "(mlx5_0, mlx5_1)$" },
+	{ "tcp, and MPI by sockets", GOOD "lib /opt/lib/libmpi.so.40.30.4\n" BULK "env OMPI_MCA_btl=self,vader\n", 0, 0,
+	  RD_JOB_TCP, RD_SEV_WARNING, "; but its MPI has loaded neither UCX nor libfabric" },
+	{ "tcp, and MPI with libfabric", GOOD "lib /opt/lib/libmpi.so.12\nlib /opt/lib/libfabric.so.1.17.0\n" BULK, 0,
+	  0, RD_JOB_TCP, RD_SEV_WARNING, "(mlx5_0, mlx5_1)$" },
+	{ "tcp, libraries unknown", GOOD "error maps EACCES\n" BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
+	  "(mlx5_0, mlx5_1)$" },
 	{ "tcp as set", GOOD NCCL BULK "env NCCL_IB_DISABLE=1\n", 0, RD_JOB_ASKED_TCP, RD_JOB_TCP, RD_SEV_NOTE,
 	  "set by NCCL_IB_DISABLE=1" },
 	{ "tcp as not set", GOOD NCCL BULK "env NCCL_IB_DISABLE=0\n", 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
@@ -181,6 +196,13 @@ static void add_qps(struct rd_res *res, unsigned n)
 	}
 }
 
+static bool has(const char *reason, const char *part)
+{
+	size_t n = strcspn(part, "$"), all = strlen(reason);
+
+	return part[n] ? all >= n && strncmp(reason + all - n, part, n) == 0 : strstr(reason, part) != NULL;
+}
+
 static void judge(const struct row *row)
 {
 	_cleanup_(rd_job_proc_deinit) struct rd_job_proc proc = { .pid = 77,
@@ -206,7 +228,7 @@ static void judge(const struct row *row)
 	rd_job_take(row->text, &proc);
 	rd_job_judge(&in, &view);
 	if (view.asked != row->asked || view.verdict != row->verdict || view.severity != row->severity ||
-	    !strstr(view.reason, row->reason))
+	    !has(view.reason, row->reason))
 		fail_msg("%s: asked %d, %s, severity %d: %s", row->name, view.asked, rd_job_verdict_name(view.verdict),
 			 view.severity, view.reason);
 }
@@ -240,6 +262,38 @@ TEST(mappings)
 		"55-56 rw-s 0 00:1 3 /dev/shm/nccl-x (deleted)\n55-56 rw-p 0 00:00 0 [heap]\n55-56 r-xp 0 08:01 2 /x/librxe-rdmav34.so\n");
 	assert_string_equal(job.out.data, "lib /a b/libnccl.so.2\nsegment nccl-\nlib /x/librxe-rdmav34.so\n");
 	rd_buf_deinit(&job.out);
+}
+
+/* Several mappings of one file are one copy. */
+TEST(copies_of_libibverbs)
+{
+	static const struct {
+		const char *libs;
+		const char *observed; /* a part; NULL: nothing is said */
+	} copies[] = {
+		{ VERBS VERBS "lib /usr/lib/x86_64-linux-gnu/librdmacm.so.1\n", NULL },
+		{ VERBS "lib /opt/conda/lib/libibverbs.so.1\n" VERBS,
+		  "gnu/libibverbs.so.1.14.39.0 and /opt/conda/lib/libibverbs.so.1:" },
+	};
+
+	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
+		struct rd_job_proc proc = { .pid = 1 };
+		struct rd_job_view view = { .proc = &proc };
+		struct rd_job_kernel kernel = { .known = true };
+		struct rd_host host = { 0 };
+		const struct rd_job_input in = { &host, &kernel, NULL, NULL };
+		const struct rd_finding *found = NULL;
+
+		rd_job_take(copies[i].libs, &proc);
+		rd_job_judge(&in, &view);
+		for (size_t k = 0; k < view.can.n; k++)
+			found = strcmp(view.can.v[k].id, "job-libibverbs") == 0 ? &view.can.v[k] : found;
+		assert_true(copies[i].observed ? found && found->severity == RD_SEV_NOTE &&
+							 strstr(found->observed, copies[i].observed) :
+						 !found);
+		rd_job_view_deinit(&view);
+		rd_job_proc_deinit(&proc);
+	}
 }
 
 /* A provider as it is built, and each of its bytes damaged. */

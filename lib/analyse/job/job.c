@@ -454,6 +454,26 @@ static void judge_limits(const struct rd_job_proc *proc, struct rd_findings *can
 	}
 }
 
+/* Objects of one copy of libibverbs mean nothing to another one, and each looks for providers where it was built to. */
+static void judge_copies(const struct rd_job_proc *proc, struct rd_findings *can)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < proc->libs.n; i++) {
+		const char *path = proc->libs.v[i], *name = strrchr(path, '/');
+
+		if (!name || strncmp(name, "/libibverbs.so", 14) != 0 || (first && strcmp(first, path) == 0))
+			continue;
+		if (first)
+			return add_result(
+				can, "libibverbs",
+				made("job-libibverbs", RD_SEV_NOTE,
+				     rd_text("mapped twice, %s and %s: each finds its own providers", first, path),
+				     "one copy"));
+		first = path;
+	}
+}
+
 static void judge_rest(const struct rd_job_input *in, const struct rd_job_proc *proc, struct rd_findings *can)
 {
 	const struct rd_job_node *cm = find_node(proc, "rdma_cm");
@@ -496,6 +516,7 @@ static void judge_ability(const struct rd_job_input *in, struct rd_job_view *vie
 	judge_devices(in, view);
 	judge_memlock(view->proc, &view->can);
 	judge_limits(view->proc, &view->can);
+	judge_copies(view->proc, &view->can);
 	judge_rest(in, view->proc, &view->can);
 	for (size_t i = 0; i < view->can.n; i++) {
 		struct rd_finding *finding = &view->can.v[i];
@@ -608,6 +629,52 @@ static void find_request(struct rd_job_view *view)
 		view->asked = rows[i].asks;
 		view->asked_by = rows[i].asks ? variable : NULL;
 	}
+}
+
+/* What a stack loads when it starts to use RDMA, or to look for it: any one of these. Sources: NCCL 2.30 (misc/ibvsymbols.cc, plugin/net.cc),
+ * UCX 1.19 (ucs/sys/module.c), Open MPI 5 (mca/pml/ucx, mca/mtl/ofi). */
+static const struct {
+	const char *stack, *loads[4]; /* beginnings of file names, shell patterns */
+	uint32_t driver;	      /* if all devices are of this driver (enum rdma_driver_id); 0: of any */
+	const char *text, *fix;
+} stacks[] = {
+	{ "lib?ccl.so",
+	  { "lib?ccl-net", "libaws-ofi" },
+	  17,
+	  "it has loaded no plugin of NCCL for EFA, which NCCL cannot use by itself",
+	  "# install aws-ofi-nccl in its root, and add its directory to LD_LIBRARY_PATH" },
+	{ "lib?ccl.so",
+	  { "libibverbs.so", "lib?ccl-net", "libaws-ofi" },
+	  0,
+	  "NCCL has not loaded libibverbs, which it does when it starts",
+	  "# NCCL_DEBUG=INFO shows why; libibverbs.so.1 has to be where ldconfig -p or LD_LIBRARY_PATH of the process finds it" },
+	{ "libucp.so",
+	  { "libuct_ib" },
+	  0,
+	  "UCX has not loaded libuct_ib, its transports over RDMA",
+	  "# install UCX's libuct_ib (Red Hat: the package ucx-ib); ucx_info -d in its root lists the devices that it finds" },
+	{ "libmpi.so",
+	  { "libucp.so", "libfabric.so", "libpsm", "libibverbs.so" },
+	  0,
+	  "its MPI has loaded neither UCX nor libfabric",
+	  "# use an MPI that is built with UCX or libfabric: of Open MPI, ompi_info lists \"pml: ucx\" or \"mtl: ofi\"" },
+};
+
+/* The row of a stack that has not loaded what it needs; -1: none. */
+static int find_missing(const struct rd_job_input *in, const struct rd_job_proc *proc)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(stacks) && rd_job_knows(proc, "maps"); i++) {
+		bool loaded = !is_mapped(proc, stacks[i].stack);
+
+		for (size_t k = 0; k < RD_ARRAY_SIZE(stacks[i].loads) && stacks[i].loads[k]; k++)
+			loaded |= is_mapped(proc, stacks[i].loads[k]);
+		for (size_t k = 0; k < in->kernel->n && stacks[i].driver; k++)
+			loaded |= in->kernel->v[k].driver.known != RD_OK ||
+				  in->kernel->v[k].driver.v != stacks[i].driver;
+		if (!loaded)
+			return (int)i;
+	}
+	return -1;
 }
 
 /* From here on TCP carries data: a rendezvous, the exchange of addresses and health checks of large jobs take less. */
@@ -779,8 +846,9 @@ static const char *unknown_text(const struct rd_job_view *view, const struct tra
 	return "its TCP connections could not be read";
 }
 
-static void add_reason(struct rd_job_view *view, const struct traffic *traffic)
+static void add_reason(const struct rd_job_input *in, struct rd_job_view *view, const struct traffic *traffic)
 {
+	int missing = view->verdict == RD_JOB_TCP ? find_missing(in, view->proc) : -1;
 	uint64_t bytes = view->sockets.bytes;
 	_cleanup_free_ char *amount = bytes >> 30 ? rd_text("%.1f GiB", (double)bytes / (1 << 30)) :
 						    rd_text("%" PRIu64 " MiB", bytes >> 20);
@@ -818,8 +886,11 @@ static void add_reason(struct rd_job_view *view, const struct traffic *traffic)
 	else if (view->able.known != RD_OK)
 		view->reason = rd_text("%swhether it can use RDMA is unknown", what);
 	else
-		view->reason = rd_text("%s%s%s%s", what, usable, view->asked_by ? ", and is requested by " : "",
-				       view->asked_by ? view->asked_by : "");
+		view->reason = rd_text("%s%s%s%s%s%s", what, usable, view->asked_by ? ", and is requested by " : "",
+				       view->asked_by ? view->asked_by : "", missing < 0 ? "" : "; but ",
+				       missing < 0 ? "" : stacks[missing].text);
+	if (missing >= 0 && !obstacle && view->asked != RD_JOB_ASKED_TCP)
+		view->fix = rd_dup(stacks[missing].fix);
 }
 
 static enum rd_severity severity_of(const struct rd_job_view *view)
@@ -859,7 +930,7 @@ void rd_job_judge(const struct rd_job_input *in, struct rd_job_view *view)
 	count_sockets(view);
 	view->verdict = decide(view, &traffic);
 	view->severity = severity_of(view);
-	add_reason(view, &traffic);
+	add_reason(in, view, &traffic);
 	if (view->severity >= RD_SEV_WARNING && view->obstacle)
 		view->fix = rd_dup_if(view->obstacle->fix);
 }
