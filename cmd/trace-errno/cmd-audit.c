@@ -361,6 +361,13 @@ static int explain(struct audit *a)
 	return r;
 }
 
+/* A line on a terminal, which the next one overwrites; NULL removes it. Each kernel takes a quarter of a minute or more. */
+static void show_progress(const char *what)
+{
+	if (isatty(STDERR_FILENO))
+		dprintf(STDERR_FILENO, "\r\033[K%s%.60s", what ? RD_PROGRAM ": reading " : "", what ? what : "");
+}
+
 static int run_audit(struct rd_ctx *ctx, int argc, char **argv)
 {
 	_cleanup_(audit_deinit) struct audit a = { .ctx = ctx, .opts = ctx->state };
@@ -369,14 +376,18 @@ static int run_audit(struct rd_ctx *ctx, int argc, char **argv)
 
 	(void)argc, (void)argv;
 	ctx->schema = a.opts->explain ? "rdmadiag/trace-errno-audit-explain/1" : RD_AUDIT_SCHEMA;
+	show_progress(a.opts->n_paths ? a.opts->paths[0] : "the running kernel");
 	if (a.opts->n_paths)
 		r = select_unbooted(a.opts->paths, a.opts->n_paths, &a.kernel, &a.set, &a.notes, &err);
 	else
 		r = trace_have_rdma(ctx->source, &err) ?: rd_select(ctx->source, &a.set, &a.notes, &err);
 	if (!r)
 		rd_audit_take(&a.set, a.opts->n_paths > 0, &a.now);
-	for (size_t i = 0; !r && i < a.opts->n_baselines; i++)
+	for (size_t i = 0; !r && i < a.opts->n_baselines; i++) {
+		show_progress(a.opts->baselines[i]);
 		r = read_baseline(&a, a.opts->baselines[i], &err);
+	}
+	show_progress(NULL);
 	if (!r)
 		r = a.opts->explain ? explain(&a) : audit(&a, &err);
 	return r < 0 ? rd_fail(ctx, &err) : r;
