@@ -11,13 +11,18 @@
 #include "trace/symbols/ustack-priv.h"
 #include "traced.h"
 
-/* The place of a word in the copy. */
+/* The place of an address in the copy; on arm64 it may be signed, above the bits of addresses. */
 static uint64_t *find_word(struct rd_rec_user *user, uint64_t word)
 {
+#ifdef __aarch64__
+	const uint64_t bits = (UINT64_C(1) << 36) - 1;
+#else
+	const uint64_t bits = UINT64_MAX;
+#endif
 	uint64_t *stack = (uint64_t *)(user + 1);
 
 	for (size_t i = 0; i < user->size / sizeof(*stack); i++)
-		if (stack[i] == word)
+		if ((stack[i] & bits) == (word & bits))
 			return &stack[i];
 	return NULL;
 }

@@ -207,6 +207,18 @@ static struct unwinding {
 	struct rd_buf *out;
 } now;
 
+/* A return address that was signed (pointer authentication of arm64) without its signature; any other value as it is. The signature is
+ * above the bits of addresses, of which a kernel has 36 to 52. */
+static uint64_t unsigned_address(uint64_t value)
+{
+#ifdef __aarch64__
+	for (unsigned bits = 52; bits >= 36 && !rd_maps_code(now.maps, value); bits--)
+		if (rd_maps_code(now.maps, value & ((UINT64_C(1) << bits) - 1)))
+			return value & ((UINT64_C(1) << bits) - 1);
+#endif
+	return value;
+}
+
 static pid_t next_thread(Dwfl *of, void *arg, void **thread)
 {
 	pid_t pid = *thread ? 0 : 1;
@@ -236,6 +248,7 @@ static bool read_memory(Dwfl *of, Dwarf_Addr addr, Dwarf_Word *ret, void *arg)
 	}
 	*ret = 0;
 	memcpy(ret, now.user.stack + at, word);
+	*ret = unsigned_address(*ret);
 	return true;
 }
 
@@ -245,7 +258,7 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 
 	(void)arg;
 	for (int i = 0; i < now.machine->n; i++)
-		regs[i] = now.user.head.regs[now.machine->regs[i]];
+		regs[i] = unsigned_address(now.user.head.regs[now.machine->regs[i]]);
 	rd_libdw.dwfl_thread_state_register_pc(thread, now.user.head.regs[now.machine->pc]);
 	return rd_libdw.dwfl_thread_state_registers(thread, 0, (unsigned)now.machine->n, regs);
 }
