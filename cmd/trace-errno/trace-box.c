@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The black box of --service: the failures that were logged last, and what queue pairs did, in memory of a fixed size that outlives the
- * worker. Some time after something happened the worker packs them as a bundle; the supervisor, which parses nothing, writes it.
+ * worker; and, in that of the worker, the counters of ports of some minutes ago. Some time after something happened the worker packs
+ * them as a bundle; the supervisor, which parses nothing, writes it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -10,14 +11,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collect/counters/counters.h"
 #include "collect/rdma/rdma.h"
 #include "source/bundle/libarchive.h"
+#include "source/guard/source-guard.h"
 #include "source/record/record.h"
 #include "trace.h"
 
 #define AFTER_NS UINT64_C(2000000000) /* what follows from what happened is in the bundle, too */
 #define A_DAY 20
 #define DAY_NS UINT64_C(86400000000000)
+#define COUNTERS_NS UINT64_C(300000000000) /* between readings of counters */
+#define COUNTERS_MS 2000		   /* for one: a driver in trouble may not reply */
 #define KEPT 20
 #define NAME RD_PROGRAM "-black-box-"
 
@@ -85,21 +90,57 @@ int trace_box_trigger(struct trace_box *box, enum trace_freeze what, uint64_t no
 	return 0;
 }
 
+/* ---- counters and links of ports, and the name of the host */
+
+static void read_counters(struct rd_source *source, void *unused)
+{
+	_cleanup_(rd_counter_reader_destroyp) struct rd_counter_reader *reader = NULL;
+	_cleanup_(rd_counter_sample_deinit) struct rd_counter_sample sample = { 0 };
+	_cleanup_free_ char *name = NULL;
+	struct rd_err err = { 0 };
+	int rdma_error;
+
+	(void)unused;
+	rd_read_textf(source, &name, NULL, "/proc/sys/kernel/hostname");
+	if (!rd_counter_reader_create(source, RD_COUNTERS_ALL, &reader, &rdma_error, NULL, &err))
+		rd_counter_reader_sample(reader, &sample);
+}
+
+void trace_box_record_counters(struct rd_source *live, struct rd_buf *out)
+{
+	_cleanup_(rd_source_closep) struct rd_source *guard = rd_source_guard_open(live, COUNTERS_MS);
+
+	rd_source_guard_ahead(guard, read_counters, NULL);
+	rd_source_guard_pack(guard, out);
+}
+
+/* Two are kept, so that one is older than what is to be explained. */
+static void keep_counters(struct trace_readings *readings, uint64_t now)
+{
+	if (now < readings->due)
+		return;
+	readings->due = now + COUNTERS_NS;
+	rd_source_closep(&readings->v[0]);
+	readings->v[0] = readings->v[1];
+	readings->fetch(readings->arg);
+	readings->v[1] = rd_source_record_open(readings->host);
+	read_counters(readings->v[1], NULL);
+}
+
 /* ---- the bundle */
 
-static int record(struct trace *t, const struct trace_box *box, struct rd_source *host, struct rd_buf *bundle,
+/* Of two samples: the counters before, with all events; the counters now. */
+static int record(struct trace *t, const struct trace_box *box, struct trace_readings *readings, struct rd_buf *bundle,
 		  struct rd_err *err)
 {
 	const struct {
 		const char *path;
 		const struct trace_lane *lane;
 	} files[] = { { TRACE_EVENTS, &box->failures }, { RD_SOURCE_QP_EVENTS, &box->qps }, { TRACE_FUNCTIONS } };
-	_cleanup_(rd_source_closep) struct rd_source *recorder = rd_source_record_open(host);
+	_cleanup_(rd_source_closep) struct rd_source *recorder = RD_TAKE(readings->v[!readings->v[0]]);
 	_cleanup_(rd_recording_deinit) struct rd_recording recording = { 0 };
-	_cleanup_free_ char *name = NULL;
 	int r = 0;
 
-	rd_read_textf(recorder, &name, NULL, "/proc/sys/kernel/hostname");
 	for (size_t i = 0; !r && i < RD_ARRAY_SIZE(files); i++) {
 		const struct trace_lane *lane = files[i].lane;
 		_cleanup_buf_ struct rd_buf file = { 0 };
@@ -112,15 +153,24 @@ static int record(struct trace *t, const struct trace_box *box, struct rd_source
 			rd_trace_functions_pack(&t->set, &file);
 		r = rd_source_record_file(recorder, files[i].path, file.len ? file.data : "", file.len, err);
 	}
-	r = r ?: rd_source_record_take(recorder, &recording, err);
+	r = r ?: rd_source_record_next(recorder, err) ?: rd_source_record_file(recorder, TRACE_EVENTS, "", 0, err);
+	if (r < 0)
+		return r;
+	readings->fetch(readings->arg);
+	read_counters(recorder, NULL);
+	readings->due = readings->v[1] ? readings->due : 0;
+	r = rd_source_record_take(recorder, &recording, err);
 	return r ?: rd_record_pack(&recording, RD_VERSION, "bundle.tar.zst", bundle, err);
 }
 
-void trace_box_pack(struct trace *t, struct trace_box *box, struct rd_source *host, uint64_t now)
+void trace_box_pack(struct trace *t, struct trace_box *box, struct trace_readings *readings, uint64_t now)
 {
 	_cleanup_buf_ struct rd_buf bundle = { 0 };
 	struct rd_err err = { 0 };
 
+	if (!box->wanted)
+		return;
+	keep_counters(readings, now);
 	if (!box->due || now < box->due || __atomic_load_n(&box->size, __ATOMIC_ACQUIRE))
 		return;
 	box->due = 0;
@@ -130,7 +180,7 @@ void trace_box_pack(struct trace *t, struct trace_box *box, struct rd_source *ho
 	}
 	if (box->today++ >= A_DAY)
 		return;
-	if (record(t, box, host, &bundle, &err) < 0 || bundle.len > sizeof(box->bundle)) {
+	if (record(t, box, readings, &bundle, &err) < 0 || bundle.len > sizeof(box->bundle)) {
 		rd_warn(t->ctx, "black box: %s: %s", err.object, err.message);
 		return;
 	}

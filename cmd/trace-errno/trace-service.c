@@ -66,6 +66,7 @@ struct kind {
 /* The failed call for which the opener is to record the host. From a process without privileges: no value is a path, a size or an index. */
 struct call {
 	bool names;	/* only the names of the device and of the control group */
+	bool counters;	/* of ports, and nothing of a call */
 	unsigned facts; /* enum rd_fact */
 	uint32_t pid, dev;
 	uint64_t cgroup, at_ns;
@@ -106,7 +107,8 @@ struct service {
 	uint64_t out_size;
 	/* of the worker */
 	struct rd_ctx ctx;
-	struct rd_source *facts; /* of the host, as the opener recorded them for the last failure */
+	struct rd_source *facts; /* of the host, as the opener recorded them last */
+	struct trace_readings readings;
 	struct rd_buf backlog;
 	uint64_t dropped; /* lines since the log took one */
 	uint64_t dropped_since;
@@ -245,10 +247,10 @@ static void record_host(unsigned parts, unsigned limit_ms, struct rd_buf *out)
 	(void)parts, (void)limit_ms;
 	memcpy(&call, &recorder.m->call, sizeof(call));
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the worker may change it meanwhile */
-	if (call.names) {
-		name_call(&call, out);
-		return;
-	}
+	if (call.names)
+		return name_call(&call, out);
+	if (call.counters)
+		return trace_box_record_counters(recorder.live, out);
 	rd_source_guard_renew(recorder.guard, 0);
 	if (!recorder.reader)
 		recorder.reader = rd_failure_reader_create(recorder.guard);
@@ -315,6 +317,15 @@ static void record_facts(void *arg, const struct rd_event *ev, unsigned facts)
 	RD_COPY(call->port, ev->port);
 	call->moment = ev->moment;
 	call->request = ev->request;
+	rd_source_guard_renew(s->facts, 0);
+	rd_source_guard_ahead(s->facts, NULL, NULL);
+}
+
+static void record_counters(void *arg)
+{
+	struct service *s = arg;
+
+	s->m->call = (struct call){ .counters = true };
 	rd_source_guard_renew(s->facts, 0);
 	rd_source_guard_ahead(s->facts, NULL, NULL);
 }
@@ -582,6 +593,7 @@ static int prepare_worker(struct service *s, struct rd_err *err)
 	s->facts = rd_source_guard_open_alone(NULL);
 	rd_source_guard_ahead(s->facts, NULL, NULL);
 	rd_source_guard_ahead(s->ctx.source, NULL, NULL);
+	s->readings = (struct trace_readings){ .fetch = record_counters, .arg = s, .host = s->facts };
 	trace_causes_create(t, s->facts);
 	t->sink = take_failure;
 	t->record = record_facts;
@@ -615,7 +627,7 @@ static int work(struct service *s)
 		if (clock_ns(s, CLOCK_MONOTONIC) >= s->m->next_report ||
 		    __atomic_load_n(&s->m->box.written, __ATOMIC_ACQUIRE))
 			report(s);
-		trace_box_pack(s->t, &s->m->box, s->ctx.source, clock_ns(s, CLOCK_MONOTONIC));
+		trace_box_pack(s->t, &s->m->box, &s->readings, clock_ns(s, CLOCK_MONOTONIC));
 		poll(&p, 1, (int)nap);
 	}
 	while (r >= 0 && !s->full && (r = drain(s, &err)) > 0)
@@ -644,10 +656,8 @@ static int open_log(struct service *s, struct rd_err *err)
 	if (!path)
 		return 0;
 	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, 0640);
-	if (fd < 0 || fstat(fd, &st)) {
-		rd_err_set(err, errno, path, "cannot open the log");
-		return -err->code;
-	}
+	if (fd < 0 || fstat(fd, &st))
+		return rd_err_set(err, errno, path, "cannot open the log");
 	if (s->out > STDERR_FILENO)
 		close(s->out);
 	s->out = fd;

@@ -193,6 +193,15 @@ struct trace_box {
 	bool written;	 /* `path` has changed */
 };
 
+/* Of the worker: recorders (source/record/record.h) with the counters of ports, the older one first; NULL: none yet. */
+struct trace_readings {
+	struct rd_source *v[2];
+	uint64_t due;		  /* CLOCK_MONOTONIC, ns: when the next one is made */
+	void (*fetch)(void *arg); /* has the opener record counters, so that `host` has them */
+	void *arg;
+	struct rd_source *host;
+};
+
 /* In the supervisor, before the worker starts. -errno with err filled. */
 int trace_box_start(struct trace_box *box, const struct trace *trace, struct rd_err *err);
 /* What happened at `now` (CLOCK_MONOTONIC). Always 0, for callers that return the result. */
@@ -200,8 +209,10 @@ int trace_box_trigger(struct trace_box *box, enum trace_freeze what, uint64_t no
 /* In the worker. An event that was logged; an event of the recorder. */
 void trace_box_failure(struct trace_box *box, const struct trace *trace, const struct rd_event *event);
 void trace_box_qp(struct trace_box *box, const struct rd_qp_event *event, const void *raw);
-/* If it is due: makes the bundle of what is kept. */
-void trace_box_pack(struct trace *trace, struct trace_box *box, struct rd_source *host, uint64_t now);
+/* In the opener: appends what rd_source_guard_pack does, of a guard that has read the counters. */
+void trace_box_record_counters(struct rd_source *live, struct rd_buf *out);
+/* In the worker, all the time: reads counters, and makes the bundle of what is kept, if these are due. */
+void trace_box_pack(struct trace *trace, struct trace_box *box, struct trace_readings *readings, uint64_t now);
 /* In the supervisor: writes the bundle that was packed. */
 void trace_box_write(const struct trace *trace, struct trace_box *box, uint64_t realtime);
 

@@ -7,6 +7,7 @@
 #include "bpf/record.h"
 #include "cmd/trace-errno/trace.h"
 #include "collect/rdma/rdma.h"
+#include "fake-host.h"
 
 #include <dirent.h>
 
@@ -22,13 +23,22 @@ struct test_box {
 	struct trace_opts opts;
 	struct trace t;
 	struct trace_box *box;
+	struct trace_readings readings;
+	unsigned fetched;
 };
+
+static void count_fetch(void *arg)
+{
+	++*(unsigned *)arg;
+}
 
 static void box_deinit(struct test_box *b)
 {
 	_cleanup_free_ char *command = rd_text("rm -r %s", b->dir);
 
 	free(b->box);
+	rd_source_closep(&b->readings.v[0]);
+	rd_source_closep(&b->readings.v[1]);
 	rd_source_closep(&b->src);
 	assert_int_equal(system(command), 0);
 }
@@ -41,6 +51,7 @@ static void box_init(struct test_box *b, unsigned freeze_on)
 	assert_non_null(mkdtemp(b->dir));
 	assert_int_equal(rd_source_live_open("/proc/self/fdinfo", &b->src, &err), 0);
 	b->ctx.source = b->src;
+	b->readings = (struct trace_readings){ .fetch = count_fetch, .arg = &b->fetched, .host = b->src };
 	b->opts.black_box = b->dir;
 	b->t = (struct trace){ .ctx = &b->ctx, .opts = &b->opts };
 	b->t.set = (struct rd_fnset){ .modules = &module, .n_modules = 1, .fns = &fn, .n_fns = 1 };
@@ -108,9 +119,9 @@ TEST_BOX_TEST(test_triggers)
 	assert_int_equal(b->box->due, 0);
 	report_event(b, RD_QP_DEVICE, 10, SECOND);
 	assert_int_equal(b->box->due, 3 * SECOND);
-	trace_box_pack(&b->t, b->box, b->src, 2 * SECOND);
+	trace_box_pack(&b->t, b->box, &b->readings, 2 * SECOND);
 	assert_int_equal(b->box->size, 0);
-	trace_box_pack(&b->t, b->box, b->src, 3 * SECOND);
+	trace_box_pack(&b->t, b->box, &b->readings, 3 * SECOND);
 	assert_int_not_equal(b->box->size, 0);
 	assert_int_equal(b->box->due, 0);
 	trace_box_trigger(b->box, TRACE_FREEZE_ASKED, 4 * SECOND);
@@ -148,7 +159,7 @@ TEST_BOX_TEST(test_newest_are_kept)
 	for (uint32_t i = 0; i < 10000; i++)
 		report_event(b, RD_QP_DEVICE, 9, SECOND + i);
 	trace_box_trigger(b->box, TRACE_FREEZE_ASKED, 9);
-	trace_box_pack(&b->t, b->box, b->src, 9);
+	trace_box_pack(&b->t, b->box, &b->readings, 9);
 	src = open_written(b, SECOND);
 	assert_non_null(src);
 	assert_int_equal(rd_read_file(src, TRACE_FUNCTIONS, &functions, &err), 0);
@@ -201,7 +212,7 @@ TEST_BOX_TEST(test_bounds)
 	box_init(b, 0);
 	for (int i = 0; i < 50; i++, now += i == 30 ? 90000 * SECOND : SECOND) {
 		trace_box_trigger(b->box, TRACE_FREEZE_ASKED, now);
-		trace_box_pack(&b->t, b->box, b->src, now);
+		trace_box_pack(&b->t, b->box, &b->readings, now);
 		written += b->box->size > 0;
 		trace_box_write(&b->t, b->box, now);
 		assert_int_equal(b->box->size, 0);
@@ -213,4 +224,66 @@ TEST_BOX_TEST(test_bounds)
 	while (n > 0)
 		free(names[--n]);
 	free(names);
+}
+
+static void remove_written(struct test_box *b)
+{
+	_cleanup_free_ char *command = rd_text("rm %s/rdmadiag-black-box-*", b->dir);
+
+	assert_int_equal(system(command), 0);
+}
+
+static char *name_of(struct rd_source *src)
+{
+	char *text = NULL;
+
+	rd_read_textf(src, &text, NULL, "/proc/sys/kernel/hostname");
+	return text;
+}
+
+/* What was read before the reading before the last one is gone; the events are those of the first sample alone. */
+TEST_BOX_TEST(test_counters_of_before_and_now)
+{
+	struct fake_host host = fake_host_make();
+	struct rd_source *src;
+	struct rd_err err;
+
+	box_init(b, 0);
+	b->readings.host = host.source;
+	for (unsigned minute = 0; minute < 20; minute++) {
+		_cleanup_free_ char *text = rd_text("minute %u\n", minute);
+
+		fake_host_text(&host, "/proc/sys/kernel/hostname", text);
+		trace_box_pack(&b->t, b->box, &b->readings, (minute * 60 + 1) * SECOND);
+	}
+	assert_int_equal(b->fetched, 4); /* 0, 5, 10, 15 */
+	for (unsigned i = 0; i < 3; i++) {
+		static const char *const before[] = { "minute 10", "minute 15", "now" };
+		_cleanup_free_ char *then = NULL, *now = NULL;
+		_cleanup_bytes_ struct rd_bytes events = { 0 };
+
+		fake_host_text(&host, "/proc/sys/kernel/hostname", "now\n");
+		log_failure(b, 1);
+		trace_box_trigger(b->box, TRACE_FREEZE_ASKED, 1200 * SECOND);
+		trace_box_pack(&b->t, b->box, &b->readings, 1200 * SECOND);
+		src = open_written(b, (i + 1) * SECOND);
+		assert_non_null(src);
+		then = name_of(src);
+		assert_string_equal(then, before[i]);
+		assert_int_equal(rd_read_file(src, TRACE_EVENTS, &events, NULL), 0);
+		assert_true(events.size > 0);
+		assert_int_equal(rd_source_bundle_next(src, &err), 0);
+		rd_bytes_deinit(&events);
+		now = name_of(src);
+		assert_string_equal(now, "now");
+		assert_int_equal(rd_read_file(src, TRACE_EVENTS, &events, NULL), 0);
+		assert_int_equal(events.size, 0);
+		assert_int_equal(rd_source_bundle_next(src, &err), -ENODATA);
+		rd_source_closep(&src);
+		remove_written(b);
+	}
+	rd_source_closep(&b->readings.v[0]);
+	rd_source_closep(&b->readings.v[1]);
+	b->readings.v[0] = b->readings.v[1] = NULL;
+	fake_host_deinit(&host);
 }

@@ -100,6 +100,10 @@ test_black_box() {
 	# Of the device events of the log, those before the bundle, as they are in it.
 	grep '"device-event"' "$W/qps.json" >"$W/devices.json"
 	grep '"device-event"' "$W/box.json" | head -n "$(wc -l <"$W/devices.json")" | diff "$W/devices.json" -
+	# What counters did meanwhile: of two samples, by the same names and the same time.
+	"$R" --from "$W"/box/* counters --json >"$W/moved.json" || [ $? -le 2 ]
+	cp "$W/moved.json" "$RD_VM_OUT"
+	true_of "$W/moved.json" 'any(.[0].counters[]; .ibdev == "rxe0" and .name == "link_downed" and .delta >= 1)'
 	nap 1.1 # the names have seconds
 	kill -USR1 "${pid[box]}"
 	soon box boxes 2
