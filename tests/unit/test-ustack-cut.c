@@ -36,7 +36,9 @@ TEST(a_return_address_follows_a_call)
 	} wrong[] = {
 		{ 1, "not in executable memory" },
 		{ (uint64_t)(uintptr_t)&data, "not in executable memory" },
+#ifndef __aarch64__ /* linkers put constants into the segment of the code there */
 		{ (uint64_t)(uintptr_t) "text", "not in executable memory" },
+#endif
 		{ UINT64_MAX, "not in executable memory" },
 		{ (uint64_t)(uintptr_t)traced_below, "no call instruction" },
 		{ (uint64_t)(uintptr_t)traced_below + 4, "no call instruction" },
