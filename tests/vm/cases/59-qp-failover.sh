@@ -88,7 +88,7 @@ watch_b() {
 }
 holds_b() { jq -es "$1" "$MEET/over.json" >/dev/null 2>&1; }
 saw_b() {
-	until_true 60 holds_b "$1" && return
+	until_true 180 holds_b "$1" && return
 	echo "not seen at b: $1"
 	cat "$MEET/over.json" "$MEET/over.err"
 	return 1
