@@ -5,7 +5,7 @@
 # asked: 6.1 7.x
 # sample 6.1: missing-capabilities-are-named
 # sample 7.x: missing-capabilities-are-named user-with-fexit holder-has-no-capability
-# turn: 7
+# turn: 8
 # boot: safety
 
 prepare() {
