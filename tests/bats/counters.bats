@@ -66,7 +66,7 @@ value() { # NAME KEY: of the document on standard input
 	[[ $output != *"at their maximum"* ]]
 
 	# 15, 255, 65535: not the maximum of these.
-	count counters link_downed 254 local_link_integrity_errors 14 port_xmit_data 4294967295
+	count counters link_downed 254 local_link_integrity_errors 14 port_xmit_data 4294967294
 	count hw_counters out_of_buffer 65535 peer_ifindex 15 local_ack_timeout_err 255
 	run -0 counters --fail
 	[[ $output != *"at their maximum"* ]]

@@ -37,6 +37,29 @@ static const struct story {
 	  "port:port_rcv_switch_relay_errors=0>80",
 	  NULL, "bad-cable" },
 	{ "mlx5", IB, 60, "port:port_xmit_data=0>9000000000;port:port_xmit_wait=0>40000000", NULL, NULL },
+	/* Idle ports, whose links carry symbols all the same. */
+	{ "mlx5", IB, 86400,
+	  "port:port_rcv_data=0>40000;port:symbol_error=0>9;port:port_xmit_data=0>400;port:port_xmit_wait=0>900", NULL,
+	  NULL },
+	{ "bnxt_re", ETH, 60, "hw:rx_bytes=0>900000;hw:tx_bytes=0>900000;ethtool:rx_corrected_bits=0>40000", NULL,
+	  NULL },
+	{ "hfi1", IB, 86400, "port:port_rcv_data=0>0;hw:DcUnctblErr=0>4", NULL, NULL },
+	/* RDMA is on priority 3, and all else on priority 0. */
+	{ "mlx5", ETH, 60,
+	  "port:port_rcv_data=0>100000;port:port_xmit_data=0>100000;ethtool:rx_prio3_bytes=0>800000;"
+	  "ethtool:rx_prio0_bytes=0>90000000000;ethtool:tx_prio3_pause=0>40;ethtool:rx_prio3_pause=0>20",
+	  NULL, NULL },
+	/* A few of very many packets. */
+	{ "mlx5", ETH, 86400,
+	  "port:port_rcv_packets=0>400000000000;port:port_xmit_packets=0>400000000000;hw:out_of_sequence=0>9;hw:packet_seq_err=0>9",
+	  NULL, NULL },
+	{ "irdma", ETH, 60, "hw:ip4OutPkts=0>9000000;hw:ip6OutPkts=0>0;hw:ip4InPkts=0>9000000;hw:tcpRetransSegs=0>90",
+	  NULL, NULL },
+	{ "cxgb4", ETH, 60, "hw:ip4OutSegs=0>900000;hw:ip6OutSegs=0>9;hw:ip4RetransSegs=0>90", NULL, NULL },
+	/* 32 bits, at their end. */
+	{ "mlx4", IB, 60,
+	  "port:port_rcv_data=4294967000>4294967295;port:port_xmit_data=4294967200>4294967295;port:port_xmit_wait=0>90000000",
+	  NULL, NULL },
 	{ "mlx5", IB, 60, "port:excessive_buffer_overrun_errors=15>15;port:port_xmit_wait=4294967295>4294967295", NULL,
 	  NULL },
 	{ "mlx5", ETH, 60, "hw:duplicate_request=0>40;hw:req_cqe_error=0>64;hw:req_cqe_flush_error=0>64", NULL, NULL },
@@ -81,6 +104,23 @@ static const struct story {
 	{ "mlx5", IB, 1, "port:port_rcv_data=0>12500000000;port:symbol_error=0>20", "bad-cable", "damaged-elsewhere" },
 	{ "mlx5", IB, 1, "port:port_rcv_data=0>12500000000;port:port_rcv_remote_physical_errors=0>500",
 	  "damaged-elsewhere", "bad-cable" },
+	{ "mlx5", IB, 60, "port:port_rcv_data=0>4000;port:symbol_error=0>900", "bad-cable", NULL },
+	{ "mlx5", IB, 86400, "port:port_rcv_data=0>4000;port:symbol_error=0>9;port:link_error_recovery=0>1",
+	  "bad-cable", NULL },
+	{ "mlx5", ETH, 86400, "ethtool:rx_bytes_phy=0>40000;ethtool:rx_crc_errors_phy=0>9", "bad-cable", NULL },
+	{ "bnxt_re", ETH, 60, "hw:rx_bytes=0>900000;ethtool:rx_corrected_bits=0>400000000", "weak-signal", NULL },
+	{ "mlx5", IB, 60, "port:port_xmit_data=0>400;port:port_xmit_wait=0>4000000000", "congestion", NULL },
+	{ "mlx5", IB, 86400, "port:port_xmit_data=0>400;port:port_xmit_wait=0>4294967295", "congestion", NULL },
+	{ "mlx4", IB, 60, "port:port_rcv_data=4294967000>4294967295;port:port_rcv_errors=0>40", "bad-cable", NULL },
+	{ "mlx5", ETH, 60,
+	  "port:port_rcv_data=0>10000000000;ethtool:rx_prio0_bytes=0>90000000000;ethtool:rx_prio3_bytes=0>4000;ethtool:tx_prio3_pause=0>40",
+	  "pfc-wrong-priority", NULL },
+	{ "mlx5", ETH, 60, "ethtool:rx_prio0_buf_discard=0>90;ethtool:tx_prio3_pause=0>40", "drops-without-pfc",
+	  "drops-with-pfc" },
+	{ "mlx5", ETH, 60, "ethtool:rx_prio3_buf_discard=0>90;ethtool:tx_prio3_pause=0>40", "drops-with-pfc", NULL },
+	{ "mlx5", ETH, 60,
+	  "port:port_rcv_packets=0>4000000000;port:port_xmit_packets=0>4000;hw:packet_seq_err=0>9;hw:out_of_sequence=0>1",
+	  "packet-loss", NULL },
 	{ "mlx5", IB, 60, "port:link_downed=1>4;port:port_xmit_discards=0>900;hw:local_ack_timeout_err=0>40",
 	  "link-flap", "discards" },
 	{ "mlx5", IB, 60, "port:link_downed=250>255", "link-flap", "counters-at-their-end" },
@@ -156,7 +196,7 @@ static const struct story {
 	  "peer-gone", NULL },
 	{ "mana", ETH, 60, "hw:nak_access_error=0>1", "wrong-key", NULL },
 	{ "erdma", ETH, 60, "hw:tx_bps_limit_drop_cnt=0>90", "rate-limit", "drops-without-pfc" },
-	{ "cxgb4", ETH, 60, "hw:ip4RetransSegs=0>90", "packet-loss", NULL },
+	{ "cxgb4", ETH, 60, "hw:ip4OutSegs=0>9000;hw:ip6OutSegs=0>9;hw:ip4RetransSegs=0>90", "packet-loss", NULL },
 	{ "qib", IB, 60, "hw:other_naks=0>2", "work-failed", NULL },
 };
 
@@ -178,12 +218,14 @@ static void scene_init(struct scene *scene, const char *driver, const char *laye
 	port->netdev = strcmp(layer, ETH) == 0 ? strdup("eth2") : NULL;
 	port->driver = strdup(driver);
 	port->link_layer = strdup(layer);
+	RD_SET(port->rate_gbps, 400.0);
 }
 
 static void take_sample(struct scene *scene, struct rd_counter_sample *sample, unsigned second, const uint64_t *values)
 {
 	rd_counter_sample_fit(sample, &scene->set);
 	sample->states[0].there = true;
+	strcpy(sample->states[0].state, "ACTIVE");
 	sample->realtime_ns = sample->monotonic_ns = (second + 1) * UINT64_C(1000000000);
 	strcpy(sample->boot_id, "a");
 	for (size_t i = 0; i < scene->set.n; i++)

@@ -128,6 +128,18 @@ TEST(a_saturated_counter_says_at_least)
 	assert_int_equal(delta.v, 3);
 }
 
+/* Of a device without extended counters, which have 64 bits. */
+TEST(a_short_counter_stays_at_its_end)
+{
+	struct rd_delta delta = rd_delta_of(RD_64BIT, 64, UINT32_MAX, UINT32_MAX, UINT64_MAX);
+
+	assert_int_equal(delta.kind, RD_DELTA_AT_LEAST);
+	assert_int_equal(delta.note, RD_NOTE_SATURATED);
+	delta = rd_delta_of(RD_64BIT, 64, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX);
+	assert_int_equal(delta.kind, RD_DELTA_EXACT);
+	assert_int_equal(delta.v, 1);
+}
+
 TEST(a_wrapped_counter_goes_on)
 {
 	struct rd_delta delta = rd_delta_of(RD_WRAPS, 32, 0xfffffff0u, 16, 1000000);

@@ -160,6 +160,22 @@ HOST_TEST(a_job_that_pauses_loses_nothing)
 	assert_int_equal(remarks_of(host, &findings), 0);
 }
 
+/* The counters of one port are reset, by perfquery -R or its driver. */
+HOST_TEST(a_port_whose_rate_is_unknown_lost_nothing)
+{
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+
+	begin_loaded(host, 1250000000);
+	host->deltas[0] = (struct rd_delta){ 4000, RD_DELTA_AT_LEAST, RD_NOTE_RESET };
+	assert_int_equal(remarks_of(host, &findings), 0);
+	host->deltas[0] = (struct rd_delta){ 0, RD_DELTA_UNKNOWN, RD_NOTE_UNREAD };
+	assert_int_equal(remarks_of(host, &findings), 0);
+	/* One that is missing has none to be compared, either. */
+	host->now.states[0].there = false;
+	host->deltas[0].note = RD_NOTE_GONE;
+	assert_int_equal(remarks_of(host, &findings), 1);
+}
+
 static void silence(struct host *host, int seconds, struct rd_findings *findings)
 {
 	moved(host, 0, 0);

@@ -42,7 +42,8 @@ const struct rd_cause_words rd_cause_words[RD_CAUSE_IDS] = {
 				    "PFC pauses a different priority than the one that carries the traffic",
 				    "rdmadiag topo-check\n# map the DSCP or VLAN priority of RDMA traffic to the PFC priority, on host and switch",
 				    RD_SEV_WARNING, RD_CONFIDENCE_MEDIUM },
-	[RD_CAUSE_DROPS_NO_PFC] = { "drops-without-pfc", "packets dropped on this host, and no pause frames were sent",
+	[RD_CAUSE_DROPS_NO_PFC] = { "drops-without-pfc",
+				    "packets dropped on this host, for which no pause frames were sent",
 				    "rdmadiag topo-check\n# enable PFC for the priority of RDMA traffic, on host and switch",
 				    RD_SEV_CRITICAL, RD_CONFIDENCE_MEDIUM },
 	[RD_CAUSE_DROPS_PFC] = { "drops-with-pfc", "packets dropped on this host although pause frames were sent",
@@ -158,6 +159,8 @@ static void take_load(struct rd_moved *moved, const struct rd_counter *counter, 
 		add_load(&moved->bits_in, delta * bits, about);
 	if (about->topic == RD_TOPIC_DATA_SENT && bits == 32)
 		moved->words_out = delta;
+	if ((about->topic == RD_TOPIC_DATA_SENT || about->topic == RD_TOPIC_DATA_GOT) && of_rdma)
+		moved->rdma_bytes += delta / 8 * bits;
 	if (about->topic == RD_TOPIC_PACKETS_GOT && of_rdma)
 		add_load(&moved->packets_in, delta, about);
 	if (about->topic == RD_TOPIC_PACKETS_SENT && of_rdma)
@@ -188,7 +191,8 @@ static void take_one(struct rd_moved *moved, const struct rd_counter *counter, u
 	if (!counter->about)
 		return;
 	if (counter->meaning && counter->meaning->role == RD_ROLE_LOAD) {
-		take_load(moved, counter, delta->v);
+		if (delta->note != RD_NOTE_SATURATED)
+			take_load(moved, counter, delta->v);
 		return;
 	}
 	topic = counter->about->topic == RD_TOPIC_RNR_GOT    ? RD_TOPIC_RNR :
@@ -225,6 +229,8 @@ void rd_moved_gather(const struct rd_counted *now, const struct rd_delta *deltas
 		if (delta->kind == RD_DELTA_UNKNOWN || counter->group == RD_GROUP_QP)
 			continue;
 		moved->compared = true;
+		moved->rdma_counted |= counter->group <= RD_GROUP_OPTIONAL && counter->about &&
+				       counter->about->topic == RD_TOPIC_DATA_GOT;
 		if (delta->v == 0 && counter->about && counter->about->topic == RD_TOPIC_BIT_ERROR)
 			moved->no_symbols |= strcmp(counter->about->unit, "symbols") == 0;
 		if (delta->v)
@@ -246,14 +252,18 @@ void rd_moved_gather(const struct rd_counted *now, const struct rd_delta *deltas
 #define PAUSED_MUCH 0.3
 #define PAUSED_SOME 0.05
 #define STALLED_MUCH 0.3
+#define WAITED_SOME 0.001
 /* Networks that drop packets when they are congested (EFA, iWARP) retransmit a few all the time. */
 #define RETRANSMITTED_MUCH 0.001
+/* Packets of 4 KiB that a good link loses (BER_POOR). */
+#define LOST_FEW 3e-10
 
 /* What judges look at, and where they add causes. */
 struct judging {
 	const struct rd_counted *now;
 	const struct rd_moved *moved; /* of a port */
 	struct rd_causes *causes;
+	double line_bits; /* received, with or without data; 0: unknown */
 };
 
 /* With the names of the port. */
@@ -332,21 +342,51 @@ static bool is_forwarded(const struct judging *j)
 	return topic->n > 0 && j->moved->no_symbols;
 }
 
+/* Bits that its link carried, if it was up all the time. */
+static double bits_on_line(const struct rd_counted *before, const struct rd_counted *now, const struct rd_moved *moved)
+{
+	size_t at = before ? rd_counted_port(before->set, moved->of->ibdev, moved->of->port) : SIZE_MAX;
+
+	if (at == SIZE_MAX || moved->of->rate_gbps.known != RD_OK || moved->topics[RD_TOPIC_LINK_DOWN].most ||
+	    strcmp(before->sample->states[at].state, "ACTIVE") != 0 ||
+	    strcmp(now->sample->states[moved->port].state, "ACTIVE") != 0)
+		return 0;
+	return moved->of->rate_gbps.v * 1e9 * moved->seconds;
+}
+
+/* The highest of its counters: frames and packets consist of data, but symbols between them can be damaged, too. *bits: what it was
+ * divided by; *unknown: whether that is unknown of one. */
+static double bit_error_rate(const struct judging *j, double line, double *bits, bool *unknown)
+{
+	const struct rd_moved_topic *topic = &j->moved->topics[RD_TOPIC_BIT_ERROR];
+	double ret = 0;
+
+	for (size_t i = 0; i < topic->n; i++) {
+		const char *unit = j->now->set->counters[topic->evidence[i].counter].about->unit;
+		bool of_data = strcmp(unit, "frames") == 0 || strcmp(unit, "packets") == 0;
+		double in = of_data ? (double)j->moved->bits_in : line;
+
+		*unknown |= in <= 0;
+		if (in <= 0 || (double)topic->evidence[i].delta / in <= ret)
+			continue;
+		ret = (double)topic->evidence[i].delta / in;
+		*bits = in;
+	}
+	return ret;
+}
+
 /* Errors per bit received: one error per second at full rate differs from one per week. */
 static void judge_bits(const struct judging *j)
 {
 	uint64_t errors = most(j, RD_TOPIC_BIT_ERROR), corrected = most(j, RD_TOPIC_CORRECTED);
-	double bits = (double)j->moved->bits_in, ber = bits > 0 ? (double)errors / bits : 0;
-	double raw = bits > 0 ? (double)corrected / bits : 0;
+	double got = (double)j->moved->bits_in, line = j->line_bits > got ? j->line_bits : got, bits = 0;
+	bool unknown = false;
+	double ber = bit_error_rate(j, line, &bits, &unknown), raw = line > 0 ? (double)corrected / line : 0;
 	struct rd_cause_words of = rd_cause_words[RD_CAUSE_BAD_CABLE];
 	_cleanup_free_ char *what = deltas_text(j, RD_TOPIC_BIT_ERROR, 0);
 	char *observed = NULL;
 
-	if (errors && bits <= 0) {
-		of.severity = RD_SEV_WARNING;
-		of.confidence = RD_CONFIDENCE_LOW;
-		observed = rd_text("%s; number of bits received is unknown", what);
-	} else if (errors && ber > BER_POOR) {
+	if (errors && ber > BER_POOR) {
 		of.severity = ber > BER_BAD && errors > 2 ? RD_SEV_CRITICAL : RD_SEV_WARNING;
 		of.confidence = errors >= ERRORS_SURE ? RD_CONFIDENCE_HIGH :
 				errors > 2	      ? RD_CONFIDENCE_MEDIUM :
@@ -357,12 +397,16 @@ static void judge_bits(const struct judging *j)
 			of = rd_cause_words[RD_CAUSE_ELSEWHERE];
 			of.confidence = RD_CONFIDENCE_MEDIUM;
 		}
+	} else if (errors && unknown) {
+		of.severity = RD_SEV_WARNING;
+		of.confidence = RD_CONFIDENCE_LOW;
+		observed = rd_text("%s; number of bits received is unknown", what);
 	} else if (corrected && raw > RAW_BER_POOR) {
 		of = rd_cause_words[RD_CAUSE_WEAK_SIGNAL];
 		of.severity = raw > RAW_BER_BAD ? RD_SEV_CRITICAL : RD_SEV_WARNING;
 		observed = rd_text("%" PRIu64 " bits corrected in %.3g: bit error rate %.1e before FEC, good "
 				   "links have less than %.0e",
-				   corrected, bits, raw, RAW_BER_POOR);
+				   corrected, line, raw, RAW_BER_POOR);
 	} else {
 		return;
 	}
@@ -422,8 +466,13 @@ static void judge_pause(const struct judging *j)
 	if (us > 0 && (double)held > PAUSED_SOME * us)
 		add_cause(j, RD_CAUSE_PAUSED, rd_text("paused for %.0f %% of the time", 100 * (double)held / us),
 			  RD_TOPIC_PAUSE_GOT_TIME, RD_TOPIC_PAUSE_GOT, 0);
+	/* The priority that carries most may be that of other traffic than RDMA, which needs no PFC. */
 	if (pausing >= 0 && carrying >= 0 && pausing != carrying &&
-	    j->moved->bytes_of[pausing] < j->moved->bytes_of[carrying] / 100)
+	    j->moved->bytes_of[pausing] <
+		    (j->moved->rdma_counted && j->moved->rdma_bytes < j->moved->bytes_of[carrying] ?
+			     j->moved->rdma_bytes :
+			     j->moved->bytes_of[carrying]) /
+			    100)
 		add_cause(j, RD_CAUSE_PFC_PRIORITY,
 			  rd_text("pause frames on priority %d, traffic on priority %d", pausing, carrying),
 			  RD_TOPIC_PAUSE_SENT, RD_TOPIC_PAUSE_GOT, 0);
@@ -434,11 +483,29 @@ static bool is_ethernet(const struct judging *j)
 	return j->moved->of->link_layer && strcmp(j->moved->of->link_layer, "Ethernet") == 0;
 }
 
+/* Pause frames were sent for what was dropped: of its priority, or either has none. */
+static bool pauses_drops(const struct judging *j)
+{
+	const struct rd_moved_topic *drops = &j->moved->topics[RD_TOPIC_DROP],
+				    *sent = &j->moved->topics[RD_TOPIC_PAUSE_SENT];
+	const struct rd_counter *counters = j->now->set->counters;
+
+	for (size_t d = 0; d < drops->n; d++)
+		for (size_t s = 0; s < sent->n; s++) {
+			int dropped = rd_priority_of(counters[drops->evidence[d].counter].name);
+			int paused = rd_priority_of(counters[sent->evidence[s].counter].name);
+
+			if (dropped < 0 || paused < 0 || dropped == paused)
+				return true;
+		}
+	return false;
+}
+
 static void judge_drops(const struct judging *j)
 {
-	enum rd_cause_id of = !is_ethernet(j)		   ? RD_CAUSE_DISCARDS :
-			      most(j, RD_TOPIC_PAUSE_SENT) ? RD_CAUSE_DROPS_PFC :
-							     RD_CAUSE_DROPS_NO_PFC;
+	enum rd_cause_id of = !is_ethernet(j) ? RD_CAUSE_DISCARDS :
+			      pauses_drops(j) ? RD_CAUSE_DROPS_PFC :
+						RD_CAUSE_DROPS_NO_PFC;
 
 	if (most(j, RD_TOPIC_DROP))
 		add_cause(j, of, NULL, RD_TOPIC_DROP, 0, RD_TOPIC_PAUSE_SENT);
@@ -482,8 +549,10 @@ static void judge_congestion(const struct judging *j)
 		add_cause(j, RD_CAUSE_MARKED, NULL, RD_TOPIC_MARKED, RD_TOPIC_CNP, 0);
 	else if (sent > 0 && (double)unclear > sent)
 		add_cause(j, RD_CAUSE_CNP_UNCLEAR, NULL, RD_TOPIC_CNP, RD_TOPIC_CNP_OWN, RD_TOPIC_RESTART);
-	/* The device defines the length of a tick; on most it is the time of one word. */
-	else if (wait && j->moved->words_out && wait > j->moved->words_out)
+	/* The device defines the length of a tick; on most it is the time of one word. A port that is idle waits for its few packets. */
+	else if (wait && j->moved->words_out && wait > j->moved->words_out &&
+		 (j->moved->topics[RD_TOPIC_WAIT].evidence[0].at_least ||
+		  (double)wait > WAITED_SOME * j->line_bits / 32))
 		add_cause(j, RD_CAUSE_WAITING,
 			  rd_text("%s %" PRIu64 " ticks, %" PRIu64 " words of 4 octets sent",
 				  j->now->set->counters[j->moved->topics[RD_TOPIC_WAIT].evidence[0].counter].name, wait,
@@ -519,6 +588,15 @@ static void judge_plain(const struct judging *j)
 	}
 }
 
+/* More than good links lose, of the direction that has fewer packets; those retransmitted after an RNR NAK are not lost. */
+static bool is_lossy(const struct rd_moved *moved, bool requester)
+{
+	uint64_t packets = moved->packets_in < moved->packets_out ? moved->packets_in : moved->packets_out;
+
+	return moved->gaps[requester] > moved->naks[requester] &&
+	       (double)moved->gaps[requester] > LOST_FEW * (double)packets;
+}
+
 /* Topics that are a cause only if no cause above explains them. */
 static void judge_transport(const struct judging *j)
 {
@@ -535,7 +613,7 @@ static void judge_transport(const struct judging *j)
 		timeout.confidence = RD_CONFIDENCE_LOW;
 	if (gaps > 2 * naks)
 		rnr.confidence = RD_CONFIDENCE_MEDIUM;
-	if (moved->gaps[0] > moved->naks[0] || moved->gaps[1] > moved->naks[1] || resent)
+	if (is_lossy(moved, false) || is_lossy(moved, true) || resent)
 		add_cause(j, RD_CAUSE_LOSS, NULL, RD_TOPIC_LOST, RD_TOPIC_RETRANSMITTED, 0);
 	if (most(j, RD_TOPIC_TIMEOUT) && !most(j, RD_TOPIC_RETRIES))
 		add_cause_as(j, &timeout, NULL, RD_TOPIC_TIMEOUT, 0, 0);
@@ -657,6 +735,7 @@ void rd_causes_find(const struct rd_counted *before, const struct rd_counted *no
 
 		rd_moved_gather(now, deltas, seconds, &at, &moved);
 		compared |= moved.compared;
+		j.line_bits = bits_on_line(before, now, &moved);
 		judge_note(moved.of, moved.note, &ret->findings);
 		judge_link(&j);
 		judge_bits(&j);

@@ -137,12 +137,14 @@ struct rd_moved {
 	uint64_t packets_in, packets_out; /* 0: unknown */
 	uint64_t pause_of[8];		  /* frames, both directions, by priority */
 	uint64_t bytes_of[8];		  /* both directions */
-	double seconds;			  /* 0: unknown */
-	bool compared;			  /* at least one delta is known */
-	enum rd_delta_note note;	  /* why not, if the reason concerns the whole port */
-	struct rd_moved_topic saturated;  /* at their maximum, without a known increase: the deltas are values */
-	bool no_symbols;		  /* symbol errors are counted and did not increase */
-	bool reset;			  /* a counter was reset */
+	uint64_t rdma_bytes;		  /* likewise; valid if rdma_counted */
+	bool rdma_counted;
+	double seconds;			 /* 0: unknown */
+	bool compared;			 /* at least one delta is known */
+	enum rd_delta_note note;	 /* why not, if the reason concerns the whole port */
+	struct rd_moved_topic saturated; /* at their maximum, without a known increase: the deltas are values */
+	bool no_symbols;		 /* symbol errors are counted and did not increase */
+	bool reset;			 /* a counter was reset */
 };
 
 /* Fills `moved` (zeroed by the caller) from the counters of one port, which start at *at; advances *at past them. */

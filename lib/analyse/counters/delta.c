@@ -54,6 +54,9 @@ struct rd_delta rd_delta_of(enum rd_overflow overflow, unsigned bits, uint64_t b
 	case RD_GAUGE:
 		return (struct rd_delta){ 0, RD_DELTA_UNKNOWN, RD_NOTE_NONE };
 	case RD_64BIT:
+		/* On devices without extended counters it has 32 bits, and stays there. */
+		if (now == UINT32_MAX && before <= now)
+			return (struct rd_delta){ now - before, RD_DELTA_AT_LEAST, RD_NOTE_SATURATED };
 		if (now < before)
 			return (struct rd_delta){ now, RD_DELTA_AT_LEAST, RD_NOTE_RESET };
 		return (struct rd_delta){ now - before, RD_DELTA_EXACT, RD_NOTE_NONE };
@@ -457,6 +460,15 @@ static void add_lost_finding(const struct rd_rates *rates, const struct rd_count
 	rd_finding_add(findings, &finding);
 }
 
+/* Its counters were reset, or could not be compared: that is not to have no traffic. */
+static bool is_rate_unknown(const struct rd_rates *rates, uint32_t port)
+{
+	for (enum rd_load load = RD_LOAD_TX_BYTES; load <= RD_LOAD_RX_BYTES; load++)
+		if (rates->counters[port].v[load][0][0] != NONE && rates->ports[port].per_second[load].known != RD_OK)
+			return true;
+	return false;
+}
+
 void rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set, const struct rd_counter_sample *now,
 		       struct rd_findings *findings)
 {
@@ -468,7 +480,7 @@ void rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set,
 		struct rd_port_rate *rate = &rates->ports[p];
 		bool lost = set->ports[p].port &&
 			    (rate->usual_gbps > BUSY_GBPS && total_gbps(rate) < LOST * rate->usual_gbps) &&
-			    (others || !is_active(&now->states[p]));
+			    ((others && !is_rate_unknown(rates, p)) || !is_active(&now->states[p]));
 
 		uint32_t successor = lost ? successor_of(rates, rate->usual_gbps - total_gbps(rate)) : NONE;
 

@@ -84,7 +84,7 @@ enum rd_overflow {
 	RD_OVERFLOW_UNKNOWN,
 	RD_SATURATES, /* stays at 2^bits - 1 until it is reset */
 	RD_WRAPS,     /* continues at 0 */
-	RD_64BIT,     /* never reaches its maximum in practice */
+	RD_64BIT,     /* never reaches its maximum in practice, unless the device has only 32 bits of it */
 	RD_GAUGE,     /* not a counter: goes up and down */
 };
 /* "saturates", "wraps", "64-bit", "gauge"; NULL for unknown. */
