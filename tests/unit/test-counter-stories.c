@@ -159,6 +159,7 @@ static const struct story {
 	  "receiver-not-ready", "packet-loss" },
 	{ "rxe", ETH, 60, "hw:rcvd_pkts=0>90000;hw:send_rnr_err=0>800;hw:out_of_seq_request=0>800",
 	  "receiver-not-ready", "packet-loss" },
+	{ "irdma", ETH, 60, "hw:RNR received=0>800;hw:Nak Sequence Error=0>790", "receiver-not-ready", "packet-loss" },
 	{ "mlx5", ETH, 60, "hw:rnr_nak_retry_err=0>5;hw:packet_seq_err=0>4000", "packet-loss", NULL },
 	{ "ionic", ETH, 60, "hw:tx_rdma_ucast_pkts=0>90000;hw:tx_rdma_retx_pkts=0>800;hw:req_rx_rnr_retry_err=0>800",
 	  "receiver-not-ready", "packet-loss" },

@@ -122,6 +122,47 @@ JOIN_TEST(the_unit_of_health_is_the_path)
 	assert_int_equal(findings.v[0].severity, RD_SEV_CRITICAL);
 }
 
+static const struct rd_qp_verdict closed = { .kind = RD_QPV_FLUSHED }, slow = { .kind = RD_QPV_SLOW };
+
+/* A program that closes its connections moves them to ERR: the path may be as good as before. */
+JOIN_TEST(what_a_program_closed_is_no_dead_path)
+{
+	struct side *a = &two->a;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(rd_qp_groups_deinit) struct rd_qp_groups groups;
+
+	view_of(a, add_qp(a, 17, 33, RD_QPS_ERR, 2))->verdict = &closed;
+	view_of(a, add_qp(a, 18, 34, RD_QPS_ERR, 3))->verdict = &closed;
+	add_qp(a, 19, 35, RD_QPS_RTS, 3);
+	view_of(a, add_qp(a, 20, 36, RD_QPS_ERR, 4))->verdict = &closed;
+	add_qp(a, 21, 37, RD_QPS_ERR, 4);
+	rd_qp_group_by(&a->views, NULL, RD_BY_PEER, &groups);
+	assert_int_equal(groups.n, 3);
+	assert_string_equal(groups.v[0].label, "10.0.0.2");
+	assert_int_equal(groups.v[0].health, RD_HEALTH_UNKNOWN);
+	assert_string_equal(groups.v[1].label, "10.0.0.4");
+	assert_int_equal(groups.v[1].health, RD_HEALTH_DEAD);
+	assert_string_equal(groups.v[2].label, "10.0.0.3");
+	assert_int_equal(groups.v[2].health, RD_HEALTH_OK);
+	rd_qp_groups_findings(&a->res, &groups, &findings);
+	assert_int_equal(findings.n, 1);
+}
+
+/* What is wrong is in the evidence, and in what to run. */
+JOIN_TEST(what_degrades_a_path_is_counted)
+{
+	struct side *a = &two->a;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	_cleanup_(rd_qp_groups_deinit) struct rd_qp_groups groups;
+
+	view_of(a, add_qp(a, 17, 33, RD_QPS_RTS, 0))->verdict = &slow;
+	rd_qp_group_by(&a->views, NULL, RD_BY_PEER, &groups);
+	rd_qp_groups_findings(&a->res, &groups, &findings);
+	assert_int_equal(findings.n, 1);
+	assert_non_null(strstr(findings.v[0].observed, "1 cut off, slow"));
+	assert_null(strstr(findings.v[0].fix, "--state ERR"));
+}
+
 /* Of several peers, none may be cut off; and one that gets nothing through is not well. */
 JOIN_TEST(peers_that_are_not_known_are_never_dead)
 {

@@ -41,10 +41,13 @@ TEST(the_table_says_which)
 		{ RD_QPC_SENT, "port_xmit_packets" },
 		{ RD_QPC_GOT, "port_rcv_packets" },
 		{ RD_QPC_LINK_DOWNED, "link_downed" },
-		/* A retrained link did not go down; names that are patterns are no files. */
+		/* A retrained link did not go down; names that are patterns are not those of files. */
 		{ RD_QPC_N, "link_error_recovery" },
 		{ RD_QPC_N, "implied_nak_seq_err" },
-		{ RD_QPC_N, "RNR?received" },
+		{ RD_QPC_N, "resp_rx_*outouf_seq" },
+		/* A blank, as tables have no others in names. */
+		{ RD_QPC_RNR, "RNR?received" },
+		{ RD_QPC_NAKS, "Nak?Sequence?Error" },
 	};
 	_cleanup_(rd_qp_counters_deinit) struct rd_qp_counters counters = { 0 };
 	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
@@ -61,6 +64,8 @@ TEST(ports_are_added_up_each_by_its_first_counter)
 				    "mine other times 64-bit cause:timeout sum Mine.\n"
 				    "more site times 64-bit cause:timeout sum More.\n"
 				    "full site times 64-bit cause:retries-exceeded sum Full.\n"
+				    "of?a?peer site packets 64-bit cause:rnr-received sum Of a peer.\n"
+				    "port_rcv_packets * packets 64-bit load:packets-received sum Received.\n"
 				    "port_xmit_packets * packets 64-bit load:packets-sent sum Sent.\n";
 	_cleanup_(rd_qp_counters_deinit) struct rd_qp_counters counters = { 0 };
 	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
@@ -70,13 +75,18 @@ TEST(ports_are_added_up_each_by_its_first_counter)
 
 	assert_int_equal(rd_meanings_parse("t", table, sizeof(table) - 1, &meanings, &notes, NULL), 0);
 	rd_qp_counters_find(&meanings, &counters);
-	assert_int_equal(counters.n, 4);
+	assert_int_equal(counters.n, 6);
 	fake_host_text(&host, "/sys/class/infiniband/a/ports/1/hw_counters/mine", "3\n");
 	fake_host_text(&host, "/sys/class/infiniband/a/ports/1/hw_counters/more", "100\n");
 	fake_host_text(&host, "/sys/class/infiniband/a/ports/2/hw_counters/more", "4\n");
 	fake_host_text(&host, "/sys/class/infiniband/a/ports/1/counters/port_xmit_packets", "9\n");
 	fake_host_text(&host, "/sys/class/infiniband/a/ports/1/counters/mine", "1000\n");
+	fake_host_text(&host, "/sys/class/infiniband/a/ports/1/hw_counters/of a peer", "5\n");
+	fake_host_text(&host, "/sys/class/infiniband/a/ports/1/counters/port_rcv_packets", "4294967295\n");
 	rd_collect_qp_counts(host.source, "a", 2, &counters, &counts);
+	assert_int_equal(counts.v[RD_QPC_RNR].v, 5);
+	/* What has 32 bits stays at their end. */
+	assert_int_equal(counts.v[RD_QPC_GOT].known, RD_ABSENT);
 	assert_int_equal(counts.v[RD_QPC_RETRIES].known, RD_OK);
 	assert_int_equal(counts.v[RD_QPC_RETRIES].v, 7);
 	assert_int_equal(counts.v[RD_QPC_EXHAUSTED].known, RD_ABSENT);

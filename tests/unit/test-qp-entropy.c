@@ -55,6 +55,24 @@ JOIN_TEST(flows_of_one_five_tuple_are_named)
 	assert_non_null(strstr(spreads.collisions[0].lqpns, "33"));
 }
 
+/* Two addresses of this host, as of two containers that share a device: their packets differ in the source. */
+JOIN_TEST(flows_from_two_addresses_have_two_tuples)
+{
+	struct side *a = &two->a;
+	_cleanup_(rd_spreads_deinit) struct rd_spreads spreads;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct rd_qp_seen *seen = seen_of(a, add_qp(a, 17 + i, 33, RD_QPS_RTS, 2));
+
+		RD_SET(seen->flow_label, 0xfc001);
+		seen->has_sgid = true;
+		gid_of(seen->sgid, (uint8_t)(8 + i));
+	}
+	rd_qp_spread(&a->views, NULL, 4, &spreads);
+	assert_int_equal(spreads.n_collisions, 0);
+	assert_int_equal(spreads.v[0].tuples, 2);
+}
+
 /* A label that the application has set decides; one that a recorder saw to be 0 leaves it to the numbers. */
 JOIN_TEST(a_flow_label_makes_the_port)
 {

@@ -372,6 +372,62 @@ HOST_TEST(failed_before_the_first_look)
 	judged(h, 0, "failed", "in ERR");
 }
 
+/* Failed for another reason: what its device counted is of one that its program has destroyed since, or of one in a container. */
+HOST_TEST(another_that_is_gone_gave_up)
+{
+	size_t gone[2] = { 1, 0 };
+
+	start(h, 2);
+	past_of(h, put(h, 17, RD_QPS_ERR))->fresh = true;
+	count(h, RD_QPC_EXHAUSTED, 1);
+	h->views.gone = gone;
+	judge(h);
+	h->views.gone = NULL;
+	is(h->v[0].verdict, "failed", "cause unknown");
+	RD_SET(h->devs[0].used[RD_RES_QP], 2);
+	h->devs[0].listed[RD_RES_QP] = 1;
+	judged(h, 0, "failed", "cause unknown");
+	/* Both gave up. */
+	count(h, RD_QPC_EXHAUSTED, 2);
+	judged(h, 0, "retries-exhausted", "transport retry count");
+}
+
+/* Datagrams are not retransmitted. */
+HOST_TEST(a_datagram_queue_pair_does_not_give_up)
+{
+	start(h, 2);
+	past_of(h, put(h, 17, RD_QPS_ERR))->fresh = true;
+	RD_SET(h->qps[0].type, RD_QPT_UD);
+	count(h, RD_QPC_EXHAUSTED, 1);
+	judged(h, 0, "failed", "cause unknown");
+}
+
+/* Healthy: IPoIB drops packets while its ring is full; the program of the only connection has nothing to receive. */
+HOST_TEST(ipoib_drops_beside_an_idle_queue_pair)
+{
+	start_soft(h, 2);
+	add(h, 17, RD_QPS_RTS, 0);
+	put(h, 18, RD_QPS_RTS)->type.v = RD_QPT_UD;
+	h->qps[1].owner.kernel = (char *)"ib_ipoib";
+	count(h, RD_QPC_RNR_SENT, 100);
+	judged_not(h, 0, "no-receives");
+	judged_not(h, 0, "idle");
+	/* Queue pairs of management are on every port, and no reason to doubt. */
+	h->qps[1].owner.kernel = (char *)"ib_core";
+	judged(h, 0, "no-receives", "posts no receive");
+}
+
+/* Healthy: a program has opened more datagram queue pairs than it uses. */
+HOST_TEST(spare_datagram_queue_pairs)
+{
+	start(h, 2);
+	age(h, add(h, 17, RD_QPS_INIT, 0), RD_AGE_AT_LEAST, 600, 0);
+	RD_SET(h->qps[0].type, RD_QPT_UD);
+	judged(h, 0, "cannot-tell", "no connection");
+	RD_SET(h->qps[0].type, RD_QPT_RC);
+	judged(h, 0, "stuck", "no modify_qp call");
+}
+
 /* Broken at the other end: it is the responder that sends RNR NAKs, and moves nothing; a UD queue pair beside it is no reason to
  * accuse the wrong program. */
 HOST_TEST(rnr_beside_a_datagram_queue_pair)

@@ -14,7 +14,7 @@
 struct flow {
 	int dev;
 	bool has_peer;
-	uint8_t peer[16];
+	uint8_t peer[16], source[16]; /* the source is 0 if it is unknown */
 	uint16_t sport;
 	uint32_t lqpn, rqpn;
 };
@@ -25,11 +25,16 @@ static int compare_paths(const struct flow *x, const struct flow *y)
 			x->has_peer ? memcmp(x->peer, y->peer, 16) : 0);
 }
 
+static int compare_tuples(const struct flow *x, const struct flow *y)
+{
+	return compare_paths(x, y) ?: RD_CMP(x->sport, y->sport) ?: memcmp(x->source, y->source, 16);
+}
+
 static int compare_flows(const void *a, const void *b)
 {
 	const struct flow *x = a, *y = b;
 
-	return compare_paths(x, y) ?: RD_CMP(x->sport, y->sport) ?: RD_CMP(x->rqpn, y->rqpn);
+	return compare_tuples(x, y) ?: RD_CMP(x->rqpn, y->rqpn);
 }
 
 /* The finalizer of splitmix64 with a seed: a model of a switch's hash. */
@@ -51,6 +56,7 @@ static void compute_share(const struct flow *flows, size_t n, unsigned links, bo
 
 		key = rd_hash(key, &flows[i].dev, sizeof(flows[i].dev));
 		key = rd_hash(key, &flows[i].sport, sizeof(flows[i].sport));
+		key = rd_hash(key, flows[i].source, sizeof(flows[i].source));
 		keys[i] = with_qp ? rd_hash(key, &flows[i].rqpn, sizeof(flows[i].rqpn)) : key;
 	}
 	*mean = *worst = 0;
@@ -76,8 +82,7 @@ static void add_spread(struct rd_spreads *ret, const struct flow *flows, size_t 
 	*spread = (struct rd_spread){ .dev = flows->dev, .has_peer = !whole && flows->has_peer, .flows = n };
 	memcpy(spread->peer_gid, flows->peer, 16);
 	for (size_t i = 0; i < n; i++) {
-		bool same = i > 0 && compare_paths(&flows[i - 1], &flows[i]) == 0 &&
-			    flows[i - 1].sport == flows[i].sport;
+		bool same = i > 0 && compare_tuples(&flows[i - 1], &flows[i]) == 0;
 
 		spread->tuples += !same;
 		spread->tuples_qp += !same || flows[i - 1].rqpn != flows[i].rqpn;
@@ -131,6 +136,7 @@ static size_t collect_flows(const struct rd_qp_views *views, const bool *chosen,
 		const struct rd_qp *qp = &res->qps[i];
 		const char *protocol = res->devs[qp->dev].protocol;
 		const uint8_t *peer = rd_qp_peer_gid(&views->v[i]);
+		const struct rd_qp_seen attrs = rd_qp_attributes(&views->v[i]);
 
 		/* A queue pair that is not connected yet, or has failed, sends nothing. */
 		if ((chosen && !chosen[i]) || !rd_qp_is_connected_type(qp) || rd_qp_has_failed(qp) ||
@@ -150,6 +156,8 @@ static size_t collect_flows(const struct rd_qp_views *views, const bool *chosen,
 						  .rqpn = qp->rqpn.v };
 			if (peer)
 				memcpy(flows[n].peer, peer, 16);
+			if (attrs.has_sgid)
+				memcpy(flows[n].source, attrs.sgid, 16);
 			n++;
 		}
 	}
@@ -178,7 +186,8 @@ void rd_qp_spread(const struct rd_qp_views *views, const bool *chosen, unsigned 
 				add_spread(ret, flows + path, end_path - path, false);
 			for (size_t tuple = path; tuple < end_path; tuple = end_tuple) {
 				for (end_tuple = tuple;
-				     end_tuple < end_path && flows[end_tuple].sport == flows[tuple].sport; end_tuple++)
+				     end_tuple < end_path && compare_tuples(&flows[end_tuple], &flows[tuple]) == 0;
+				     end_tuple++)
 					;
 				add_collision(ret, flows + tuple, end_tuple - tuple);
 			}

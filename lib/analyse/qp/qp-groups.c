@@ -114,22 +114,24 @@ static void count_qp(struct rd_qp_group *group, const struct rd_qp *qp, const st
 	group->retrying += view->verdict->kind == RD_QPV_RETRYING;
 	group->impaired += view->verdict->kind == RD_QPV_CUT_OFF || view->verdict->kind == RD_QPV_NO_RECEIVES ||
 			   view->verdict->kind == RD_QPV_SLOW;
+	group->closed += view->verdict->kind == RD_QPV_FLUSHED;
 	group->worst = severity > group->worst ? severity : group->worst;
 }
 
 static enum rd_path_health health_of(const struct rd_qp_group *group)
 {
-	uint64_t failed = group->by_state[RD_QPS_SQE] + group->by_state[RD_QPS_ERR];
+	uint64_t failed = group->by_state[RD_QPS_SQE] + group->by_state[RD_QPS_ERR] - group->closed;
 	uint64_t connected = group->by_state[RD_QPS_RTS] + group->by_state[RD_QPS_RTR] + group->by_state[RD_QPS_SQD];
 
 	/* Unknown peers may be several: none of them is proven to be cut off. */
 	if (failed > 0)
-		return failed == group->qps && group->label ? RD_HEALTH_DEAD : RD_HEALTH_DEGRADED;
+		return failed + group->closed == group->qps && group->label ? RD_HEALTH_DEAD : RD_HEALTH_DEGRADED;
 	if (group->stuck > 0 || group->retrying > 0 || group->impaired > 0)
 		return RD_HEALTH_DEGRADED;
-	if (connected == group->qps)
+	/* One that a program has closed says nothing about the path. */
+	if (connected > 0 && connected + group->closed == group->qps)
 		return RD_HEALTH_OK;
-	return group->unknown > 0 ? RD_HEALTH_UNKNOWN : RD_HEALTH_STARTING;
+	return group->unknown > 0 || group->closed == group->qps ? RD_HEALTH_UNKNOWN : RD_HEALTH_STARTING;
 }
 
 static int compare_groups(const void *a, const void *b)
@@ -216,16 +218,20 @@ void rd_qp_groups_findings(const struct rd_res *res, const struct rd_qp_groups *
 			dead ? RD_SEV_CRITICAL : RD_SEV_WARNING,
 		};
 		const char *ibdev = res->devs[group->dev].name;
+		uint64_t failed = group->by_state[RD_QPS_SQE] + group->by_state[RD_QPS_ERR];
 
 		if (!dead && group->health != RD_HEALTH_DEGRADED)
 			continue;
-		rd_finding_put(
-			findings, &kind, rd_text("%s to %s", ibdev, group->label ? group->label : "unknown peers"),
-			rd_text("%" PRIu64 " of %" PRIu64 " in ERR or SQE, %" PRIu64 " stuck, %" PRIu64 " retrying",
-				group->by_state[RD_QPS_SQE] + group->by_state[RD_QPS_ERR], group->qps, group->stuck,
-				group->retrying),
-			group->label ? rd_text("rdmadiag qp-state --device %s --peer %s", ibdev, group->label) :
-				       rd_text("rdmadiag qp-state --device %s --state ERR,SQE", ibdev));
+		rd_finding_put(findings, &kind,
+			       rd_text("%s to %s", ibdev, group->label ? group->label : "unknown peers"),
+			       rd_text("%" PRIu64 " of %" PRIu64 " in ERR or SQE, %" PRIu64 " stuck, %" PRIu64
+				       " retrying, %" PRIu64 " cut off, slow or without receives",
+				       failed, group->qps, group->stuck, group->retrying, group->impaired),
+			       group->label ? rd_text("rdmadiag qp-state --device %s --peer %s", ibdev, group->label) :
+					      rd_text("rdmadiag qp-state --device %s%s", ibdev,
+						      group->stuck || group->retrying || group->impaired ?
+							      " -i 2 -c 3" :
+							      " --state ERR,SQE"));
 	}
 }
 

@@ -14,8 +14,9 @@ struct rd_qp_device {
 	size_t unclear; /* connected queue pairs whose progress is unknown: in RTS, or moved from there to ERR by a call */
 	size_t waiting;	  /* connected queue pairs in RTR or RTS without packets, UC, too */
 	size_t unrelated; /* others that may receive packets: UD and raw packet queue pairs of programs */
-	size_t unlisted;  /* queue pairs that the kernel counts, but does not list, or no longer has */
-	double packets;	  /* of those in the list; at least so many were sent or received */
+	size_t ipoib; /* UD queue pairs of IPoIB, which may drop packets; other ones of the kernel hardly receive any */
+	size_t unlisted; /* queue pairs that the kernel counts, but does not list, or no longer has */
+	double packets;	 /* of those in the list; at least so many were sent or received */
 };
 
 struct rd_qp_judging {

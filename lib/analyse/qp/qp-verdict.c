@@ -59,7 +59,7 @@ void rd_qp_counters_find(const struct rd_meanings *meanings, struct rd_qp_counte
 		const char *name = meanings->v[i].name;
 		enum rd_qp_count what = count_of(meanings->v[i].topic, name);
 
-		if (what == RD_QPC_N || strpbrk(name, "*?[/") || has_counter(ret, name))
+		if (what == RD_QPC_N || strpbrk(name, "*[/") || has_counter(ret, name))
 			continue;
 		*RD_ADD(ret->v, ret->n, ret->cap) = (struct rd_qp_counter){ what, name };
 	}
@@ -258,7 +258,7 @@ static size_t count_responders(const struct rd_qp_judging *j, int dev)
 	const struct rd_qp_device *device = &j->devices[dev];
 
 	return device->waiting + device->moving + device->failed + device->unclear + device->unlisted +
-	       device->unrelated + rd_res_dev_hides_qps(&j->res->devs[dev]);
+	       device->unrelated + device->ipoib + rd_res_dev_hides_qps(&j->res->devs[dev]);
 }
 
 /* No other queue pair of the device can have lost these packets. */
@@ -643,6 +643,10 @@ static void judge_connecting(const struct rd_qp_one *one)
 				 state, age, name);
 	if (is_for_too_long(one->j, past) && one->qp->state.v == RD_QPS_RTR)
 		return judge_silent_rtr(one, age);
+	/* It waits for no peer: programs open more of them than they use. */
+	if (is_for_too_long(one->j, past) && one->qp->type.known == RD_OK && !rd_qp_is_connected_type(one->qp))
+		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_PROGRAM,
+				 "in %s %s: this type has no connection; not used, or its program hangs", state, age);
 	if (is_for_too_long(one->j, past))
 		return rd_qp_set(one, RD_QPV_STUCK, RD_QP_DO_STUCK,
 				 "in %s %s: no modify_qp call moved it to the next state", state, age);
@@ -674,9 +678,11 @@ static void judge_rtr(const struct rd_qp_one *one)
  * cause that an earlier sample found. */
 static enum rd_qp_cause cause_of(const struct rd_qp_one *one)
 {
-	size_t failed = one->device->failed;
+	/* One that is not listed, or no longer exists, may have failed, too. */
+	size_t failed = one->device->failed + one->device->unlisted;
 
-	if (!one->past->fresh || one->past->moved_by_call || one->qp->state.v != RD_QPS_ERR)
+	if (!one->past->fresh || one->past->moved_by_call || one->qp->state.v != RD_QPS_ERR ||
+	    !rd_qp_can_retransmit(one->qp))
 		return one->past->cause;
 	if (since(one, RD_QPC_EXHAUSTED) >= failed)
 		return RD_QP_CAUSE_RETRIES;
@@ -770,6 +776,7 @@ static void count_qp(const struct rd_qp_judging *j, const struct rd_qp *qp, cons
 		return;
 	if (!rd_qp_is_connected_type(qp)) {
 		device->unrelated += !qp->owner.kernel;
+		device->ipoib += qp->owner.kernel && strcmp(qp->owner.kernel, "ib_ipoib") == 0;
 		return;
 	}
 	if (rts && past->psn_per_second.known != RD_OK)

@@ -64,7 +64,7 @@ void rd_qp_procs_that_may_stop(const struct rd_qp_views *views, double seconds, 
 /* One finding per device and verdict with a severity of warning or worse, of the queue pairs selected by `chosen` (NULL: all). */
 void rd_qp_verdict_findings(const struct rd_qp_views *views, const bool *chosen, struct rd_findings *findings);
 
-/* In the order of the table, which must outlive `ret`. Patterns are skipped: the names are names of files. */
+/* In the order of the table, which must outlive `ret`. The names are names of files, "?" a blank: other patterns are skipped. */
 void rd_qp_counters_find(const struct rd_meanings *meanings, struct rd_qp_counters *ret);
 
 #endif

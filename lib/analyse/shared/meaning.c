@@ -191,12 +191,12 @@ void rd_meanings_apply(const struct rd_meanings *meanings, struct rd_counter_set
 
 bool rd_counts_requests(const char *name)
 {
-	static const char *const names[] = { "packet_seq_err", "rcvd_seq_err",	    "requester_oos_nak",
-					     "SeqNak",	       "seq_err_naks_rcvd", "seq_naks",
-					     "sq_num_oos",     "req_rx_pkt_seq_err" };
+	static const char *const names[] = { "packet_seq_err", "rcvd_seq_err",	     "requester_oos_nak",
+					     "SeqNak",	       "seq_err_naks_rcvd",  "seq_naks",
+					     "sq_num_oos",     "req_rx_pkt_seq_err", "Nak Sequence Error" };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(names); i++)
-		if (strcmp(name, names[i]) == 0)
+		if (fnmatch(name, names[i], 0) == 0)
 			return true;
 	return false;
 }

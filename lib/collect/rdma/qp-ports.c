@@ -185,15 +185,18 @@ static void count_port(struct rd_source *src, const char *ibdev, unsigned port, 
 		/* Counters of packets and links are in hw_counters or, as InfiniBand defines them, in counters. */
 		bool standard = what == RD_QPC_SENT || what == RD_QPC_GOT || what == RD_QPC_LINK_DOWNED;
 		static const char *const dirs[] = { "hw_counters", "counters" };
-		_cleanup_free_ char *text = NULL;
+		_cleanup_free_ char *text = NULL, *name = rd_dup(counters->v[i].name);
 		const char *at;
 		uint64_t value;
 
+		for (char *blank = name; (blank = strchr(blank, '?'));)
+			*blank = ' ';
 		for (size_t d = 0; d < (standard ? 2 : 1) && !counted[what] && !text; d++)
 			rd_read_textf(src, &text, NULL, "/sys/class/infiniband/%s/ports/%u/%s/%s", ibdev, port, dirs[d],
-				      counters->v[i].name);
+				      name);
 		at = text;
-		if (!text || rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, &value) < 0)
+		/* Those of 32 bits stay at their maximum. */
+		if (!text || rd_take_uint(&at, RD_DECIMAL, UINT64_MAX, &value) < 0 || (standard && value == UINT32_MAX))
 			continue;
 		counted[what] = true;
 		ret->v[what].v += value;

@@ -164,6 +164,7 @@ struct rd_qp_group {
 	uint64_t qps, by_state[RD_QPS_N], unknown;
 	uint64_t stuck, retrying; /* by verdict; valid only if judged, and sampled twice */
 	uint64_t impaired;	  /* cut off, slow, or without receives */
+	uint64_t closed;	  /* by their program, which moved them to ERR */
 	bool judged, sampled_twice;
 	enum rd_path_health health; /* by peer */
 	enum rd_severity worst;	    /* of the verdicts of its queue pairs */
