@@ -2,6 +2,7 @@
 #include "qp-host.h"
 
 #include "analyse/qp/qp-failover.h"
+#include "analyse/qp/qp.h"
 
 /* A process with a queue pair on each of two NICs, sampled every second. */
 struct job {
@@ -333,6 +334,38 @@ TEST(what_there_is_before_is_compared)
 	assert_string_equal(findings.v[2].id, "failover-undetected");
 	assert_string_equal(findings.v[2].subject, "mlx5_1 process 700");
 	free(paths.v);
+	rd_findings_deinit(&findings);
+	end(&job, NULL);
+}
+
+/* Queue pairs that only receive have no timeout set: that is not one that is off. */
+TEST(receivers_do_not_retry)
+{
+	const bool chosen[8] = { true, true, true };
+	struct rd_failover_paths paths = { 0 };
+	struct rd_findings findings = { 0 };
+	struct job job;
+
+	begin(&job);
+	put(&job.h, 30, RD_QPS_RTR);
+	job.h.past[1].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
+	job.h.past[2].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
+	*job.h.past[1].seen = *job.h.past[2].seen = *job.h.past[0].seen;
+	job.h.past[2].seen->timeout.v = 0;
+	job.h.qps[2] = job.h.qps[0];
+	job.h.qps[2].lqpn.v = 30;
+	for (int i = 0; i < 3; i++) {
+		job.h.qps[2].state.v = i ? RD_QPS_RTS : RD_QPS_RTR;
+		job.h.qps[2].type.v = i == 1 ? RD_QPT_XRC_TGT : RD_QPT_RC;
+		rd_failover_before(&(struct rd_failover_sample){ &job.h.views, NULL, &job.host, &job.map, 0 }, chosen,
+				   &paths, &findings);
+		assert_int_equal(findings.n, i == 2);
+		assert_true(paths.v[0].most.known == (i == 2 ? RD_ABSENT : RD_OK));
+		assert_int_equal(rd_qp_timeouts(&job.h.views, 2).timeout.known, i == 2 ? RD_OK : RD_ABSENT);
+		free(paths.v);
+		paths = (struct rd_failover_paths){ 0 };
+	}
+	assert_string_equal(findings.v[0].id, "failover-undetected");
 	rd_findings_deinit(&findings);
 	end(&job, NULL);
 }

@@ -820,8 +820,8 @@ static void add_gone(const struct rd_join *join, const struct rd_join_pairs *pai
 void rd_join_findings(const struct rd_join *join, const struct rd_join_pairs *pairs, struct rd_findings *findings)
 {
 	static const struct rd_finding kinds[RD_JOIN_VERDICTS] = {
-		[RD_JOIN_HALF_OPEN] = { "qp-half-open", "only one end of a connection is connected",
-					"The connected end waits for its peer until the retry count is exceeded, or forever.",
+		[RD_JOIN_HALF_OPEN] = { "qp-half-open", "an end of a connection has failed, or is not connected",
+					"An end that is connected waits for its peer until the retry count is exceeded, or forever.",
 					RD_SEV_CRITICAL },
 		[RD_JOIN_MISMATCH] = { "qp-mismatch", "the two ends of a connection do not match",
 				       "Packets go to a queue pair that expects packets from another one.",

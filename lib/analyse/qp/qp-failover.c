@@ -684,10 +684,12 @@ static void count_use(const struct rd_failover_sample *s, const struct use *befo
 		else if (route < 0)
 			path->unrouted.known = RD_ABSENT;
 	}
-	path->for_ever |= giveup.ack_for_ever;
-	/* Unknown of one: unknown of all. */
 	if (!use->has_peer)
 		path->peers.known = RD_ABSENT;
+	if (!rd_qp_times_out(&s->views->res->qps[use->at]))
+		return;
+	path->for_ever |= giveup.ack_for_ever;
+	/* Unknown of one: unknown of all. */
 	if (giveup.ack_most.known != RD_OK)
 		path->least.known = path->most.known = RD_ABSENT;
 	if (giveup.ack_most.v > path->most.v) {
@@ -803,8 +805,12 @@ void rd_failover_before(const struct rd_failover_sample *s, const bool *chosen, 
 		count_use(s, same ? &uses[i - 1] : NULL, &uses[i], &ret->v[ret->n - 1]);
 	}
 	free(uses);
-	for (size_t i = 0; i < ret->n; i++)
+	for (size_t i = 0; i < ret->n; i++) {
+		/* None of its queue pairs sends requests. */
+		if (ret->v[i].most.v <= 0)
+			ret->v[i].least.known = ret->v[i].most.known = RD_ABSENT;
 		find_watchdog(s, &ret->v[i]);
+	}
 	for (size_t i = 0; i < ret->n; i++)
 		judge_before(s, &ret->v[i], find_backup(s, ret, &ret->v[i]), findings);
 }

@@ -56,11 +56,19 @@ struct rd_giveup rd_qp_giveup(struct rd_timeouts in)
 	return ret;
 }
 
+bool rd_qp_times_out(const struct rd_qp *qp)
+{
+	return (qp->type.known != RD_OK || qp->type.v == RD_QPT_RC || qp->type.v == RD_QPT_XRC_INI) &&
+	       (qp->state.known != RD_OK || qp->state.v >= RD_QPS_RTS);
+}
+
 struct rd_timeouts rd_qp_timeouts(const struct rd_qp_views *views, size_t i)
 {
 	const struct rd_qp_seen attrs = rd_qp_attributes(&views->v[i]);
 	struct rd_timeouts ret = { .rxe = rd_res_dev_is_rxe(&views->res->devs[views->res->qps[i].dev]) };
 
+	if (!rd_qp_times_out(&views->res->qps[i]))
+		return ret;
 	RD_COPY(ret.timeout, attrs.timeout);
 	RD_COPY(ret.retry_cnt, attrs.retry_cnt);
 	RD_COPY(ret.rnr_retry, attrs.rnr_retry);
@@ -113,12 +121,10 @@ static bool has_peer(const struct rd_qp *qp)
 	return rd_qp_is_connected_type(qp) && qp->state.known == RD_OK && qp->state.v >= RD_QPS_RTR && !never;
 }
 
-/* Sends requests that are acknowledged: RC, and XRC from its initiator, from RTS on. */
 static bool has_timeout(const struct rd_qp *qp)
 {
-	bool acknowledged = qp->type.known == RD_OK && (qp->type.v == RD_QPT_RC || qp->type.v == RD_QPT_XRC_INI);
-
-	return acknowledged && qp->state.known == RD_OK && (qp->state.v == RD_QPS_RTS || qp->state.v == RD_QPS_SQD);
+	return qp->type.known == RD_OK && rd_qp_times_out(qp) && qp->state.known == RD_OK &&
+	       (qp->state.v == RD_QPS_RTS || qp->state.v == RD_QPS_SQD);
 }
 
 static char *name_of(const struct rd_res *res, size_t i)

@@ -157,6 +157,9 @@ bool rd_qp_timeout_findings(const struct rd_qp_views *views, const bool *chosen,
  */
 struct rd_giveup rd_qp_giveup(struct rd_timeouts in);
 
+/* Whether it sends requests that are acknowledged, or did: RC, and XRC from its initiator, from RTS on. Others have no timeout set. */
+bool rd_qp_times_out(const struct rd_qp *qp);
+
 /* The timeouts of a queue pair, but for the RNR timer: that of the remote QP applies. */
 struct rd_timeouts rd_qp_timeouts(const struct rd_qp_views *views, size_t i);
 
