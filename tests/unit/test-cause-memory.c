@@ -65,6 +65,23 @@ FAILURE_TEST(the_limit_is_not_the_cause_for_those_that_may_exceed_it)
 	ASSERT_UNKNOWN(m, "no control group");
 }
 
+/* Nothing is pinned: paged on demand, a DMA-BUF, or a region of which only access is changed. */
+FAILURE_TEST(the_limit_is_not_the_cause_where_no_page_is_pinned)
+{
+	limit(m, ENOMEM, MADE_DRIVER, "ib_umem_odp_get");
+	made_field(m, RD_REQ_ACCESS, 65);
+	ASSERT_UNKNOWN(m, "no control group");
+	made_field(m, RD_REQ_ACCESS, 1);
+	made_field(m, RD_REQ_FD, 9);
+	ASSERT_UNKNOWN(m, "no control group");
+	m->event.request.known[RD_REQ_FD] = false;
+	m->event.verb = (char *)"ibv_rereg_mr";
+	made_field(m, RD_REQ_REREG, 4);
+	ASSERT_UNKNOWN(m, "no control group");
+	made_field(m, RD_REQ_REREG, 5);
+	ASSERT_CAUSE(m, "memlock-limit", MEDIUM, "4 KiB too much");
+}
+
 FAILURE_TEST(a_limit_of_zero_is_told_apart)
 {
 	limit(m, EPERM, MADE_UVERBS, PIN);

@@ -121,6 +121,19 @@ static bool find_almost(const struct rd_failure *f, struct rd_explanation *ret)
 	return add_fix(f->event, ret);
 }
 
+/* enum ib_uverbs_access_flags */
+#define ON_DEMAND 64u
+
+/* enum ib_mr_rereg_flags */
+#define REREG_TRANSLATION 1u
+
+/* The range is pinned: not one that is paged on demand, nor a DMA-BUF, nor that of a region whose translation stays. */
+static bool is_pinned(const struct rd_request *r)
+{
+	return !(rd_req_has(r, RD_REQ_ACCESS) && r->v[RD_REQ_ACCESS] & ON_DEMAND) && !rd_req_has(r, RD_REQ_FD) &&
+	       (!rd_req_has(r, RD_REQ_REREG) || r->v[RD_REQ_REREG] & REREG_TRANSLATION);
+}
+
 bool rd_find_memlock(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_moment *m = &f->event->moment;
@@ -129,7 +142,8 @@ bool rd_find_memlock(const struct rd_failure *f, struct rd_explanation *ret, str
 	uint64_t page = rd_moment_page(m), offset = request->v[RD_REQ_ADDRESS] % page;
 	uint64_t pages = (offset + request->v[RD_REQ_LENGTH] + page - 1) / page;
 
-	if (m->memlock.known != RD_OK || m->pinned.known != RD_OK || may_exceed(m, looked))
+	if (m->memlock.known != RD_OK || m->pinned.known != RD_OK || (range && !is_pinned(request)) ||
+	    may_exceed(m, looked))
 		return false;
 	if (f->event->err == -EPERM)
 		return range && find_zero(f, ret);
@@ -471,7 +485,6 @@ bool rd_find_memory(const struct rd_failure *f, struct rd_explanation *ret, stru
 #define REMOTE_WRITE 2u
 #define REMOTE_ATOMIC 8u
 #define MW_BIND 16u
-#define ON_DEMAND 64u
 #define ACCESS_KNOWN 0x3ffu
 #define ACCESS_OPTIONAL 0x3ff00000u
 #define ACCESS_ZERO_BASED 0x20u
@@ -479,12 +492,11 @@ bool rd_find_memory(const struct rd_failure *f, struct rd_explanation *ret, stru
 #define ACCESS_FLUSH_GLOBAL 0x100u
 #define ACCESS_FLUSH_PERSISTENT 0x200u
 
-/* enum ib_mr_rereg_flags: translation, protection domain, access. */
 /* What regions of DMA-BUF memory may have: local write, remote read, write and atomics, relaxed ordering. */
 #define DMABUF_KNOWN (0xfu | 1u << 20)
 
+/* enum ib_mr_rereg_flags: translation, protection domain, access. */
 #define REREG_KNOWN 7u
-#define REREG_TRANSLATION 1u
 #define REREG_ACCESS 4u
 
 /* On-demand paging of the whole address space: address 0 and the greatest length. */
