@@ -250,6 +250,13 @@ static int counters_conclude(struct counters *c, struct rd_err *err)
 	rd_causes_deinit(&c->causes);
 	if (r < 0)
 		return r;
+	/* Every counter would have been reset. */
+	if (before.set && before.sample->boot_id[0] && strcmp(before.sample->boot_id, now.sample->boot_id) == 0 &&
+	    now.sample->monotonic_ns && before.sample->monotonic_ns > now.sample->monotonic_ns) {
+		rd_err_set(err, EINVAL, c->opts->since ? c->opts->since : "counters",
+			   "is newer than the sample that is to be compared with it");
+		return rd_err_hint(err, "--since takes the older sample, --from the newer one");
+	}
 	if (before.set) {
 		c->deltas = rd_alloc(now.set->n + 1, sizeof(*c->deltas));
 		rd_deltas(&before, &now, c->deltas);

@@ -165,6 +165,23 @@ value() { # NAME KEY: of the document on standard input
 	[[ $stderr == *"/nowhere/at/all"*ENOENT* ]]
 }
 
+@test "samples in the wrong order are not compared: each counter would have been reset" {
+	local at=$BATS_TEST_TMPDIR/order
+	for second in 8 9; do
+		mkdir -p "$at/$second"
+		count counters link_downed "$second"
+		"$RD" --from "$HOST" capture "$at/$second.tar" >/dev/null
+		tar -C "$at/$second" -xf "$at/$second.tar"
+		jq ".samples[0].monotonic_ns = ${second}000000000 | del(.hash)" "$at/$second/manifest.json" >"$at/new"
+		mv "$at/new" "$at/$second/manifest.json"
+	done
+	run -1 "$RD" --from "$at/9" counters --since "$at/8"
+	[[ ${lines[0]} == *"link went down, or retrained; link_downed 1 "* ]]
+	run -3 --separate-stderr "$RD" --from "$at/8" counters --since "$at/9"
+	[ -z "$output" ]
+	[[ ${stderr_lines[0]} == *"/order/9: is newer than the sample"* ]]
+}
+
 @test "a sample that was cut off says so, and how to make one" {
 	counters --save "$BATS_TEST_TMPDIR/before"
 	head -c 300 "$BATS_TEST_TMPDIR/before" >"$BATS_TEST_TMPDIR/cut"
