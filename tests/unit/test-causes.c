@@ -233,6 +233,24 @@ TEST(priorities_are_read_off_names)
 	assert_int_equal(rd_priority_of("rx_bytes"), -1);
 }
 
+static bool says(const struct moved *moved, enum rd_cause_id id);
+
+/* A network that routes adaptively reorders packets; a sender that gets NAKs, or responses that are missing, shows a loss. */
+TEST(reordered_packets_may_not_be_lost)
+{
+	const struct moved reordered[] = { { "port_rcv_packets", P, 1000000 },
+					   { "port_xmit_packets", P, 1000000 },
+					   { "out_of_sequence", H, 50000 },
+					   { 0 } };
+	const struct moved lost[] = { { "out_of_sequence", H, 50000 }, { "packet_seq_err", H, 3 }, { 0 } };
+	const struct moved missing[] = { { "out_of_sequence", H, 50000 }, { "implied_nak_seq_err", H, 3 }, { 0 } };
+
+	assert_true(says(reordered, RD_CAUSE_UNORDERED));
+	assert_false(says(reordered, RD_CAUSE_LOSS));
+	assert_true(says(lost, RD_CAUSE_LOSS));
+	assert_true(says(missing, RD_CAUSE_LOSS));
+}
+
 static bool says(const struct moved *moved, enum rd_cause_id id)
 {
 	struct scene scene;

@@ -74,6 +74,10 @@ const struct rd_cause_words rd_cause_words[RD_CAUSE_IDS] = {
 	[RD_CAUSE_LOSS] = { "packet-loss", "packets lost on the path",
 			    "# look for drops and bad links along the path: switch counters, on InfiniBand rdmadiag counters --fabric\n# a few are normal with adaptive routing",
 			    RD_SEV_WARNING, RD_CONFIDENCE_MEDIUM },
+	[RD_CAUSE_UNORDERED] = { "packet-loss",
+				 "cannot determine whether packets were lost: adaptive routing reorders them, too",
+				 "# check packet_seq_err and local_ack_timeout_err at the senders, and whether switches route adaptively",
+				 RD_SEV_UNKNOWN, RD_CONFIDENCE_LOW },
 	[RD_CAUSE_TIMEOUT] = { "ack-timeout", "ACK timeouts: no ACK from remote QPs in time",
 			       "rdmadiag qp-state IBDEV\n# check that the peers that qp-state lists are up, their ports ACTIVE and the path free of loss",
 			       RD_SEV_WARNING, RD_CONFIDENCE_MEDIUM },
@@ -606,6 +610,8 @@ static void judge_transport(const struct judging *j)
 	double much = RETRANSMITTED_MUCH * (double)moved->packets_out;
 	/* Packets behind one that found no receive work request are out of sequence, and retransmitted. */
 	uint64_t gaps = most(j, RD_TOPIC_LOST), naks = most(j, RD_TOPIC_RNR);
+	/* These adapters count what adaptive routing reordered, and put it in order again. */
+	bool reorders = moved->of->driver && strcmp(moved->of->driver, "mlx5") == 0;
 	bool resent = much > 0 && (double)most(j, RD_TOPIC_RETRANSMITTED) > much + (double)naks;
 
 	/* Loss, RNR NAKs, or a link that was down, cause timeouts. */
@@ -613,8 +619,10 @@ static void judge_transport(const struct judging *j)
 		timeout.confidence = RD_CONFIDENCE_LOW;
 	if (gaps > 2 * naks)
 		rnr.confidence = RD_CONFIDENCE_MEDIUM;
-	if (is_lossy(moved, false) || is_lossy(moved, true) || resent)
+	if (is_lossy(moved, true) || resent || (is_lossy(moved, false) && !reorders))
 		add_cause(j, RD_CAUSE_LOSS, NULL, RD_TOPIC_LOST, RD_TOPIC_RETRANSMITTED, 0);
+	else if (is_lossy(moved, false))
+		add_cause(j, RD_CAUSE_UNORDERED, NULL, RD_TOPIC_LOST, 0, 0);
 	if (most(j, RD_TOPIC_TIMEOUT) && !most(j, RD_TOPIC_RETRIES))
 		add_cause_as(j, &timeout, NULL, RD_TOPIC_TIMEOUT, 0, 0);
 	if (naks && !most(j, RD_TOPIC_RNR_END))
