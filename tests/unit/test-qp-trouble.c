@@ -392,6 +392,22 @@ TWO_TEST(a_path_mtu_that_is_too_large)
 	says_not(t, "MTU");
 }
 
+/* A link-local address is reached with its interface only. */
+TWO_TEST(a_link_local_peer_is_reached_through_an_interface)
+{
+	static const uint8_t far[16] = { 0xfe, 0x80, [15] = 9 };
+
+	two_init(t);
+	t->h.judge.seconds = 1;
+	memcpy(t->h.past[0].seen->dgid, far, 16);
+	judge(&t->h);
+	assert_non_null(strstr(t->h.v[0].verdict->fix, "ssh fe80::9%v0 rdmadiag qp-state --lqpn 18"));
+	t->ports[0].netdev = NULL;
+	judge(&t->h);
+	assert_null(strstr(t->h.v[0].verdict->fix, "fe80"));
+	assert_non_null(strstr(t->h.v[0].verdict->fix, "# on the remote host: rdmadiag qp-state --lqpn 18"));
+}
+
 /* A name that a shell would interpret is not in a command to paste. */
 TWO_TEST(names_are_not_commands)
 {

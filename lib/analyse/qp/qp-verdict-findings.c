@@ -36,15 +36,25 @@ static const char *netdev_of(const struct rd_qp_judging *j, const struct rd_qp *
 	return name;
 }
 
+/* An address of the link is one only together with the interface here. */
+static bool is_link_local(const char *ip)
+{
+	return strncasecmp(ip, "fe8", 3) == 0 || strncasecmp(ip, "fe9", 3) == 0 || strncasecmp(ip, "fea", 3) == 0 ||
+	       strncasecmp(ip, "feb", 3) == 0;
+}
+
 /* "ssh 10.9.1.2 rdmadiag qp-state --lqpn 18", with `options`; advice where the host of the peer is unknown. */
 static char *look_at_peer(const struct rd_qp_one *one, const char *options)
 {
 	bool numbered = one->qp->rqpn.known == RD_OK && one->qp->rqpn.v;
 	_cleanup_free_ char *lqpn = numbered ? rd_text(" --lqpn %u", one->qp->rqpn.v) : rd_dup("");
+	const char *netdev = netdev_of(one->j, one->qp);
 	char ip[IP_SIZE];
 
-	if (peer_ip(one, ip))
+	if (peer_ip(one, ip) && !is_link_local(ip))
 		return rd_text("ssh %s rdmadiag qp-state%s%s", ip, lqpn, options);
+	if (peer_ip(one, ip) && netdev)
+		return rd_text("ssh %s%%%s rdmadiag qp-state%s%s", ip, netdev, lqpn, options);
 	return rd_text("# on the remote host: rdmadiag qp-state%s%s", lqpn, options);
 }
 
@@ -54,7 +64,7 @@ static char *ping_peer(const struct rd_qp_one *one)
 	const char *netdev = netdev_of(one->j, one->qp);
 	char ip[IP_SIZE];
 
-	if (!peer_ip(one, ip))
+	if (!peer_ip(one, ip) || (!netdev && is_link_local(ip)))
 		return rd_dup("");
 	return netdev ? rd_text("ping -c 3 -I %s %s\n", netdev, ip) : rd_text("ping -c 3 %s\n", ip);
 }
