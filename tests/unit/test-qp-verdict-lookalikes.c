@@ -417,6 +417,20 @@ HOST_TEST(ipoib_drops_beside_an_idle_queue_pair)
 	judged(h, 0, "no-receives", "posts no receive");
 }
 
+/* Healthy: the first message after a pause found no receive work request, shortly before the sample. */
+HOST_TEST(one_rnr_nak_of_a_receiver_that_wakes)
+{
+	start_soft(h, 2);
+	add(h, 17, RD_QPS_RTS, 0);
+	count(h, RD_QPC_RNR, 1);
+	judged(h, 0, "cannot-tell", "received one RNR NAK");
+	count(h, RD_QPC_RNR, 0);
+	count(h, RD_QPC_RNR_SENT, 1);
+	judged(h, 0, "cannot-tell", "sent one RNR NAK");
+	count(h, RD_QPC_RNR_SENT, 2);
+	judged(h, 0, "no-receives", "sent 2 RNR NAKs");
+}
+
 /* Healthy: a program has opened more datagram queue pairs than it uses. */
 HOST_TEST(spare_datagram_queue_pairs)
 {

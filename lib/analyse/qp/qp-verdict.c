@@ -381,7 +381,13 @@ static bool judge_unready(const struct rd_qp_one *one)
 	unsigned long long sent = rd_qp_can_retransmit(one->qp) ? since(one, RD_QPC_RNR_SENT) : 0;
 	size_t n = got ? count_requesters(one->device) : count_responders(one->j, one->qp->dev);
 
-	if (got && n > 1)
+	/* Receive work requests may have been posted at once. */
+	if ((got ? got : sent) == 1)
+		rd_qp_set(
+			one, RD_QPV_CANNOT_TELL, got ? RD_QP_DO_RNR : RD_QP_DO_POST,
+			"no packet in %.1f s; %s %s one RNR NAK, with or without success of the next try (device-wide)",
+			one->s, one->ibdev, got ? "received" : "sent");
+	else if (got && n > 1)
 		rd_qp_set(
 			one, RD_QPV_CANNOT_TELL, RD_QP_DO_RNR,
 			"no packet in %.1f s; %s received %llu RNR NAKs in that time, for this or another of its %zu queue pairs (device-wide)",
