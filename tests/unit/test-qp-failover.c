@@ -245,6 +245,21 @@ TEST(a_responder_without_a_link)
 	end(&job, NULL);
 }
 
+/* iWARP has a link in INIT: its interface has IPv6 addresses only. InfiniBand in INIT waits for a subnet manager. */
+TEST(a_pause_of_iwarp_without_ipv4)
+{
+	for (int ib = 0; ib < 2; ib++) {
+		struct job job;
+
+		begin(&job);
+		job.h.devs[0].protocol = (char *)(ib ? "ib" : "iw");
+		job.ports[0].state.v = 2;
+		for (int i = 0; i < 20; i++)
+			sample(&job, 0, 0);
+		end(&job, ib ? "failover-none" : NULL);
+	}
+}
+
 /* Of a backup: the time since its last packet is that of no packet. */
 TEST(a_path_dies_that_had_no_packet)
 {

@@ -392,6 +392,18 @@ TWO_TEST(a_path_mtu_that_is_too_large)
 	says_not(t, "MTU");
 }
 
+/* Healthy: an iWARP device whose interface has IPv6 addresses only. */
+TWO_TEST(iwarp_without_ipv4_is_not_cut_off)
+{
+	two_init(t);
+	t->h.devs[0].protocol = (char *)"iw";
+	RD_SET(t->ports[0].state, 2);
+	judged(&t->h, 0, "idle", "no packet");
+	says_not(t, "INIT");
+	RD_SET(t->ports[0].state, 1);
+	judged(&t->h, 0, "cut-off", "is DOWN");
+}
+
 /* A link-local address is reached with its interface only. */
 TWO_TEST(a_link_local_peer_is_reached_through_an_interface)
 {

@@ -176,6 +176,20 @@ HOST_TEST(a_port_whose_rate_is_unknown_lost_nothing)
 	assert_int_equal(remarks_of(host, &findings), 1);
 }
 
+/* iWARP has INIT for an interface with IPv6 addresses only; InfiniBand for a port that passes no packets. */
+HOST_TEST(a_pause_of_iwarp_without_ipv4)
+{
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+
+	begin_loaded(host, 0);
+	host->set.ports[0].link_layer = strdup("Ethernet");
+	strcpy(host->now.states[0].state, "INIT");
+	moved(host, 0, 0);
+	assert_int_equal(remarks_of(host, &findings), 0);
+	strcpy(host->set.ports[0].link_layer, "InfiniBa");
+	assert_int_equal(remarks_of(host, &findings), 1);
+}
+
 static void silence(struct host *host, int seconds, struct rd_findings *findings)
 {
 	moved(host, 0, 0);

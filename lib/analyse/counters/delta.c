@@ -406,9 +406,13 @@ void rd_rates_update(struct rd_rates *rates, const struct rd_counter_set *set, c
 	rates->intervals++;
 }
 
-static bool is_active(const struct rd_counter_state *state)
+/* On Ethernet only iWARP has INIT: of an interface without an IPv4 address, which passes packets. */
+static bool is_active(const struct rd_counter_port *port, const struct rd_counter_state *state)
 {
-	return state->there && (!state->state[0] || strcmp(state->state, "ACTIVE") == 0);
+	bool ethernet = port->link_layer && strcmp(port->link_layer, "Ethernet") == 0;
+
+	return state->there && (!state->state[0] || strcmp(state->state, "ACTIVE") == 0 ||
+				(ethernet && strcmp(state->state, "INIT") == 0));
 }
 
 /* The port that gained most in this interval; NONE: no port gained half of the lost rate. */
@@ -434,7 +438,7 @@ static void add_lost_finding(const struct rd_rates *rates, const struct rd_count
 {
 	const struct rd_port_rate *rate = &rates->ports[port];
 	const struct rd_counter_state *state = &now->states[port];
-	bool active = is_active(state);
+	bool active = is_active(&set->ports[port], state);
 	_cleanup_free_ char *label = rd_counter_port_label(&set->ports[port]);
 	_cleanup_free_ char *to = successor == NONE ? NULL : rd_counter_port_label(&set->ports[successor]);
 	struct rd_finding finding = {
@@ -480,7 +484,7 @@ void rd_rates_findings(struct rd_rates *rates, const struct rd_counter_set *set,
 		struct rd_port_rate *rate = &rates->ports[p];
 		bool lost = set->ports[p].port &&
 			    (rate->usual_gbps > BUSY_GBPS && total_gbps(rate) < LOST * rate->usual_gbps) &&
-			    ((others && !is_rate_unknown(rates, p)) || !is_active(&now->states[p]));
+			    ((others && !is_rate_unknown(rates, p)) || !is_active(&set->ports[p], &now->states[p]));
 
 		uint32_t successor = lost ? successor_of(rates, rate->usual_gbps - total_gbps(rate)) : NONE;
 

@@ -197,7 +197,7 @@ static bool has_link(const struct rd_res *res, int dev)
 
 		if (port->dev != dev || port->state.known != RD_OK)
 			continue;
-		if (port->state.v >= PORT_ARMED)
+		if (port->state.v >= PORT_ARMED || rd_qp_port_lacks_ipv4(res, port))
 			return true;
 		known = true;
 	}

@@ -111,7 +111,8 @@ static void find_port_trouble(const struct rd_qp_one *one, struct trouble *ret)
 	bool one_port = one->j->res->devs[one->qp->dev].n_ports < 2;
 	uint64_t downed = one_port ? rd_qp_since(one->j, one->qp->dev, RD_QPC_LINK_DOWNED) : 0;
 
-	if (port && port->state.known == RD_OK && port->state.v < PORT_ACTIVE && port->state.v) {
+	if (port && port->state.known == RD_OK && port->state.v < PORT_ACTIVE && port->state.v &&
+	    !rd_qp_port_lacks_ipv4(one->j->res, port)) {
 		_cleanup_free_ char *text = port_text(one->j->res, more);
 
 		add_trouble(ret, !can_migrate(one->qp) && loop_of_address(one) == LOOP_NO, RD_QP_DO_PORT, "%s", text);
@@ -333,8 +334,7 @@ static void find_path_trouble(const struct rd_qp_one *one, struct trouble *ret)
 			    attrs.path_mtu.v, more->mtu.v, one->j->res->ports[more->at].netdev ?: "its interface");
 }
 
-/* In ARMED, packets may flow. In INIT, InfiniBand discards all but those of management (IBTA vol. 1, 7.2.7); iWARP reports INIT for an
- * interface without an IPv4 address. */
+/* In ARMED, packets may flow. In INIT, InfiniBand discards all but those of management (IBTA vol. 1, 7.2.7). */
 static bool discards_packets(const struct rd_res *res, const struct rd_qp_port *more)
 {
 	const struct rd_res_port *port = &res->ports[more->at];

@@ -38,6 +38,15 @@ bool rd_res_dev_is_rxe(const struct rd_res_dev *dev)
 	return dev->driver_id.known == RD_OK && dev->driver_id.v == RD_DRIVER_RXE;
 }
 
+#define PORT_INIT 2 /* enum ib_port_state */
+
+bool rd_qp_port_lacks_ipv4(const struct rd_res *res, const struct rd_res_port *port)
+{
+	const char *protocol = port->dev >= 0 ? res->devs[port->dev].protocol : NULL;
+
+	return port->state.v == PORT_INIT && protocol && strcmp(protocol, "iw") == 0;
+}
+
 void rd_qp_address(const struct rd_sockaddr *addr, uint8_t ret[16])
 {
 	if (addr->family == AF_INET) {

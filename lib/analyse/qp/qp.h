@@ -157,6 +157,9 @@ bool rd_qp_timeout_findings(const struct rd_qp_views *views, const bool *chosen,
  */
 struct rd_giveup rd_qp_giveup(struct rd_timeouts in);
 
+/* iWARP reports INIT for an interface without an IPv4 address: one with IPv6 alone passes packets. */
+bool rd_qp_port_lacks_ipv4(const struct rd_res *res, const struct rd_res_port *port);
+
 /* Whether it sends requests that are acknowledged, or did: RC, and XRC from its initiator, from RTS on. Others have no timeout set. */
 bool rd_qp_times_out(const struct rd_qp *qp);
 
