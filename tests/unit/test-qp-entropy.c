@@ -55,6 +55,27 @@ JOIN_TEST(flows_of_one_five_tuple_are_named)
 	assert_non_null(strstr(spreads.collisions[0].lqpns, "33"));
 }
 
+/* What was not recorded may be otherwise. */
+JOIN_TEST(an_assumed_port_proves_no_collision)
+{
+	struct side *a = &two->a;
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	struct rd_spreads spreads;
+
+	for (int recorded = 0; recorded < 2; recorded++) {
+		struct rd_qp *qps[] = { add_qp(a, 17, 33, RD_QPS_RTS, 2), add_qp(a, 33, 17, RD_QPS_RTS, 2) };
+
+		for (size_t i = 0; recorded && i < 2; i++)
+			RD_SET(seen_of(a, qps[i])->flow_label, 0);
+		rd_qp_spread(&a->views, NULL, 4, &spreads);
+		rd_qp_spread_findings(&a->res, &spreads, &findings);
+		assert_int_equal(findings.n, 1 + recorded);
+		assert_int_equal(findings.v[recorded].severity, recorded ? RD_SEV_WARNING : RD_SEV_UNKNOWN);
+		rd_spreads_deinit(&spreads);
+		a->res.n_qps = 0;
+	}
+}
+
 /* Two addresses of this host, as of two containers that share a device: their packets differ in the source. */
 JOIN_TEST(flows_from_two_addresses_have_two_tuples)
 {

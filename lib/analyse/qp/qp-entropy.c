@@ -16,6 +16,7 @@ struct flow {
 	bool has_peer;
 	uint8_t peer[16], source[16]; /* the source is 0 if it is unknown */
 	uint16_t sport;
+	bool assumed; /* the port */
 	uint32_t lqpn, rqpn;
 };
 
@@ -106,6 +107,8 @@ static void add_collision(struct rd_spreads *ret, const struct flow *flows, size
 	collision = RD_ADD(ret->collisions, ret->n_collisions, ret->cap_collisions);
 	*collision =
 		(struct rd_collision){ .dev = flows->dev, .has_peer = true, .udp_sport = flows->sport, .flows = n };
+	for (size_t i = 0; i < n; i++)
+		collision->assumed |= flows[i].assumed;
 	collision->lqpns = RD_TAKE(names.data);
 	memcpy(collision->peer_gid, flows->peer, 16);
 }
@@ -152,6 +155,7 @@ static size_t collect_flows(const struct rd_qp_views *views, const bool *chosen,
 			flows[n] = (struct flow){ .dev = qp->dev,
 						  .has_peer = peer,
 						  .sport = ret->flows[n].udp_sport,
+						  .assumed = ret->flows[n].from == RD_SPORT_ASSUMED,
 						  .lqpn = qp->lqpn.v,
 						  .rqpn = qp->rqpn.v };
 			if (peer)
@@ -216,9 +220,14 @@ void rd_qp_spread_findings(const struct rd_res *res, const struct rd_spreads *sp
 				spreads->links));
 	for (size_t i = 0; i < spreads->n_collisions; i++) {
 		const struct rd_collision *collision = &spreads->collisions[i];
+		struct rd_finding kind = collide;
 
+		if (collision->assumed) {
+			kind.title = "flows to one peer have the same five-tuple, unless their program set flow labels";
+			kind.severity = RD_SEV_UNKNOWN;
+		}
 		rd_finding_put(
-			findings, &collide, rd_text("%s QP %s", res->devs[collision->dev].name, collision->lqpns),
+			findings, &kind, rd_text("%s QP %s", res->devs[collision->dev].name, collision->lqpns),
 			rd_text("%zu flows from UDP port %u", collision->flows, collision->udp_sport),
 			rd_dup("# spread QPs by flow label or UDP source port in the application, or hash the destination QP "
 			       "in the switches"));

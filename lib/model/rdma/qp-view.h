@@ -225,6 +225,7 @@ struct rd_spread {
 struct rd_collision {
 	int dev;
 	bool has_peer;
+	bool assumed; /* of one of them: RD_SPORT_ASSUMED */
 	uint8_t peer_gid[16];
 	uint16_t udp_sport;
 	size_t flows;
