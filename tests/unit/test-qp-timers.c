@@ -55,8 +55,11 @@ JOIN_TEST(a_timer_that_does_not_run_is_not_judged)
 
 	queried(a, 17, 0, 7, 12);
 	RD_SET(a->res.qps[0].state, RD_QPS_RTR);
-	queried(a, 18, 0, 7, 12);
+	queried(a, 18, 0, 7, 0);
 	RD_SET(a->res.qps[1].type, RD_QPT_UC);
+	/* The initiator of XRC receives no requests. */
+	queried(a, 19, 18, 6, 0);
+	RD_SET(a->res.qps[2].type, RD_QPT_XRC_INI);
 	rd_qp_link(&a->views);
 	rd_qp_timer_findings(&a->views, NULL, &findings);
 	assert_int_equal(findings.n, 0);

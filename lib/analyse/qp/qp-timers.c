@@ -127,6 +127,12 @@ static bool has_timeout(const struct rd_qp *qp)
 	       (qp->state.v == RD_QPS_RTS || qp->state.v == RD_QPS_SQD);
 }
 
+/* Sends RNR NAKs: RC, and XRC at its target, from RTR on. Others have no such timer set. */
+static bool has_rnr_timer(const struct rd_qp *qp)
+{
+	return has_peer(qp) && (qp->type.v == RD_QPT_RC || qp->type.v == RD_QPT_XRC_TGT);
+}
+
 static char *name_of(const struct rd_res *res, size_t i)
 {
 	const struct rd_qp *qp = &res->qps[i];
@@ -239,7 +245,7 @@ void rd_qp_timer_findings(const struct rd_qp_views *views, const bool *chosen, s
 
 				if (has_timeout(&res->qps[i]) && attrs.timeout.known == RD_OK)
 					count(&counted[ACK_OFF], i, attrs.timeout.v == 0);
-				if (has_peer(&res->qps[i]) && attrs.min_rnr_timer.known == RD_OK)
+				if (has_rnr_timer(&res->qps[i]) && attrs.min_rnr_timer.known == RD_OK)
 					count(&counted[RNR_LONGEST], i, attrs.min_rnr_timer.v == 0);
 				if (has_timeout(&res->qps[i]) && attrs.rnr_retry.known == RD_OK)
 					count(&counted[RNR_FOREVER], i, attrs.rnr_retry.v == 7);
