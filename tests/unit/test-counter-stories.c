@@ -56,6 +56,11 @@ static const struct story {
 	{ "irdma", ETH, 60, "hw:ip4OutPkts=0>9000000;hw:ip6OutPkts=0>0;hw:ip4InPkts=0>9000000;hw:tcpRetransSegs=0>90",
 	  NULL, NULL },
 	{ "cxgb4", ETH, 60, "hw:ip4OutSegs=0>900000;hw:ip6OutSegs=0>9;hw:ip4RetransSegs=0>90", NULL, NULL },
+	{ "efa", ETH, 60, "hw:tx_pkts=0>1000;hw:retrans_pkts=0>2", NULL, "packet-loss" },
+	{ "bnxt_re", ETH, 60, "hw:rx_pkts=0>50;hw:rx_ecn_marked_pkts=0>1;hw:tx_pkts=0>5;hw:rx_cnp_pkts=0>1", NULL,
+	  "congestion" },
+	/* A second of a day. */
+	{ "mlx5", ETH, 86400, "ethtool:outbound_pci_stalled_rd_events=0>1", NULL, NULL },
 	/* 32 bits, at their end. */
 	{ "mlx4", IB, 60,
 	  "port:port_rcv_data=4294967000>4294967295;port:port_xmit_data=4294967200>4294967295;port:port_xmit_wait=0>90000000",
@@ -121,6 +126,9 @@ static const struct story {
 	{ "mlx5", ETH, 60,
 	  "port:port_rcv_packets=0>4000000000;port:port_xmit_packets=0>4000;hw:packet_seq_err=0>9;hw:out_of_sequence=0>1",
 	  "packet-loss", NULL },
+	{ "bnxt_re", ETH, 60, "hw:rx_pkts=0>50;hw:rx_ecn_marked_pkts=0>9", "congestion", NULL },
+	{ "mlx5", ETH, 60, "ethtool:outbound_pci_stalled_wr_events=0>1", "pcie-backpressure", NULL },
+	{ "efa", ETH, 60, "hw:tx_pkts=0>1000;hw:retrans_pkts=0>20", "packet-loss", NULL },
 	{ "mlx5", IB, 60, "port:link_downed=1>4;port:port_xmit_discards=0>900;hw:local_ack_timeout_err=0>40",
 	  "link-flap", "discards" },
 	{ "mlx5", IB, 60, "port:link_downed=250>255", "link-flap", "counters-at-their-end" },

@@ -256,6 +256,7 @@ void rd_moved_gather(const struct rd_counted *now, const struct rd_delta *deltas
 #define PAUSED_MUCH 0.3
 #define PAUSED_SOME 0.05
 #define STALLED_MUCH 0.3
+#define STALLED_SOME 0.001
 #define WAITED_SOME 0.001
 /* Networks that drop packets when they are congested (EFA, iWARP) retransmit a few all the time. */
 #define RETRANSMITTED_MUCH 0.001
@@ -435,7 +436,7 @@ static void judge_pci(const struct judging *j)
 	struct rd_cause_words of = rd_cause_words[RD_CAUSE_PCIE_STALL];
 	uint64_t stalled = most(j, RD_TOPIC_PCI_STALL);
 
-	if (stalled) {
+	if ((double)stalled > STALLED_SOME * j->moved->seconds) {
 		if (j->moved->seconds > 0 && (double)stalled / j->moved->seconds > STALLED_MUCH)
 			of.severity = RD_SEV_CRITICAL;
 		add_cause_as(j, &of,
@@ -543,15 +544,21 @@ static uint64_t cnps_of(const struct judging *j, uint64_t *unclear)
 	return sure;
 }
 
+/* More than so many, and not by chance: by two standard deviations of a Poisson distribution. */
+static bool is_beyond(double events, double most)
+{
+	return events > most && (events - most) * (events - most) > 4 * events;
+}
+
 static void judge_congestion(const struct judging *j)
 {
 	uint64_t in = most(j, RD_TOPIC_MARKED), wait = most(j, RD_TOPIC_WAIT), unclear;
 	uint64_t cnp = cnps_of(j, &unclear);
 	double got = MARKED_MUCH * (double)j->moved->packets_in, sent = MARKED_MUCH * (double)j->moved->packets_out;
 
-	if ((got > 0 && (double)in > got) || (sent > 0 && (double)cnp > sent))
+	if ((got > 0 && is_beyond((double)in, got)) || (sent > 0 && is_beyond((double)cnp, sent)))
 		add_cause(j, RD_CAUSE_MARKED, NULL, RD_TOPIC_MARKED, RD_TOPIC_CNP, 0);
-	else if (sent > 0 && (double)unclear > sent)
+	else if (sent > 0 && is_beyond((double)unclear, sent))
 		add_cause(j, RD_CAUSE_CNP_UNCLEAR, NULL, RD_TOPIC_CNP, RD_TOPIC_CNP_OWN, RD_TOPIC_RESTART);
 	/* The device defines the length of a tick; on most it is the time of one word. A port that is idle waits for its few packets. */
 	else if (wait && j->moved->words_out && wait > j->moved->words_out &&
@@ -612,7 +619,7 @@ static void judge_transport(const struct judging *j)
 	uint64_t gaps = most(j, RD_TOPIC_LOST), naks = most(j, RD_TOPIC_RNR);
 	/* These adapters count what adaptive routing reordered, and put it in order again. */
 	bool reorders = moved->of->driver && strcmp(moved->of->driver, "mlx5") == 0;
-	bool resent = much > 0 && (double)most(j, RD_TOPIC_RETRANSMITTED) > much + (double)naks;
+	bool resent = much > 0 && is_beyond((double)most(j, RD_TOPIC_RETRANSMITTED), much + (double)naks);
 
 	/* Loss, RNR NAKs, or a link that was down, cause timeouts. */
 	if (gaps || naks || most(j, RD_TOPIC_LINK_DOWN) || most(j, RD_TOPIC_NOT_SENT))
