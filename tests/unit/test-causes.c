@@ -151,6 +151,17 @@ TEST(flow_control_is_understood)
 	expect("mlx5", ETH, 10, small, "drops-with-pfc");
 }
 
+/* The counter and the clock are not read at the same time. */
+TEST(no_port_is_paused_for_longer_than_the_interval)
+{
+	const struct moved held[] = { { "rx_prio3_pause_duration", E, 10100000 }, { 0 } };
+	struct scene scene;
+
+	scene_init(&scene, "mlx5", ETH, 10, held);
+	assert_string_equal(scene.causes.v[0].observed, "paused for 100 % of the time");
+	scene_deinit(&scene);
+}
+
 TEST(congestion_needs_many_marks)
 {
 	const struct moved many[] = { { "port_rcv_packets", P, 1000000 },

@@ -469,7 +469,8 @@ static void judge_pause(const struct judging *j)
 		add_cause(j, RD_CAUSE_PAUSE_STORM, NULL, RD_TOPIC_PAUSE_STORM, RD_TOPIC_PAUSE_SENT_TIME,
 			  RD_TOPIC_PAUSE_SENT);
 	if (us > 0 && (double)held > PAUSED_SOME * us)
-		add_cause(j, RD_CAUSE_PAUSED, rd_text("paused for %.0f %% of the time", 100 * (double)held / us),
+		add_cause(j, RD_CAUSE_PAUSED,
+			  rd_text("paused for %.0f %% of the time", (double)held < us ? 100 * (double)held / us : 100),
 			  RD_TOPIC_PAUSE_GOT_TIME, RD_TOPIC_PAUSE_GOT, 0);
 	/* The priority that carries most may be that of other traffic than RDMA, which needs no PFC. */
 	if (pausing >= 0 && carrying >= 0 && pausing != carrying &&
