@@ -429,108 +429,6 @@ static void add_also(const struct rd_log_forms *forms, const char *line, struct 
 	match->err = match->err ? rd_log_code_in(forms, "errno", line) : NULL;
 }
 
-/* "name:digits:digits", "name:digits :digits", and not a time; behind a third colon are digits, too, unlike in "libfabric:10:20:efa:". */
-static size_t host_before_ids(const char *at)
-{
-	size_t n = take_word(at, RD_LOG_WORD, NULL), digits = at[n] == ':' ? strspn(at + n + 1, "0123456789") : 0;
-	const char *rest = at + n + 1 + digits;
-
-	if (!digits || strspn(at, "0123456789.-T") >= n)
-		return 0;
-	rest += *rest == ' ';
-	if (rest[0] != ':' || !isdigit((unsigned char)rest[1]))
-		return 0;
-	rest += 1 + strspn(rest + 1, "0123456789");
-	return rest[0] == ':' && !isdigit((unsigned char)rest[1]) ? 0 : n;
-}
-
-/* Open MPI: "name:12345]", of five digits or more, unlike the lines of a file; "name][[". */
-static size_t host_in_brackets(const char *at)
-{
-	size_t n = take_word(at, RD_LOG_WORD, NULL), digits = at[n] == ':' ? strspn(at + n + 1, "0123456789") : 0;
-
-	if (strspn(at, "0123456789.-") >= n)
-		return 0;
-	return (digits >= 5 && at[n + 1 + digits] == ']') || strncmp(at + n, "][[", 3) == 0 ? n : 0;
-}
-
-/* "kernel:" or "program[12]:"; if not strict, "program:", too. */
-static bool is_tag(const char *at, bool strict)
-{
-	size_t n = take_word(at, RD_LOG_WORD, NULL);
-
-	if (!isalpha((unsigned char)at[0]))
-		return false;
-	if (at[n] == '[')
-		return isdigit((unsigned char)at[n + 1]);
-	return at[n] == ':' && (!strict || strncmp(at, "kernel:", 7) == 0);
-}
-
-/* "Nov 28 10:00:00 host tag:", or a time of RFC 3339 and " host tag:". With a comma (dmesg) or Z (logs of containers) such a time is most
- * often followed by no host. */
-static size_t host_of_syslog(const char *line, const char **ret)
-{
-	const char *at = line;
-	bool strict = false;
-	size_t n;
-
-	if (isupper((unsigned char)at[0]) && isalpha((unsigned char)at[1]) && isalpha((unsigned char)at[2]) &&
-	    at[3] == ' ') {
-		at += 3 + strspn(at + 3, " ");
-		at += strspn(at, "0123456789");
-		at += strspn(at, " ");
-		if (strspn(at, "0123456789:") != 8)
-			return 0;
-		at += 8;
-	} else if (strspn(at, "0123456789-") == 10 && at[10] == 'T') {
-		n = strspn(at, "0123456789-T:.,+Z");
-		strict = memchr(at, ',', n) || at[n - 1] == 'Z';
-		at += n;
-	} else {
-		return 0;
-	}
-	if (*at != ' ')
-		return 0;
-	*ret = ++at;
-	n = take_word(at, RD_LOG_WORD, &(struct rd_log_piece){ .text = " ", .size = 1 });
-	return n && is_tag(at + n + 1, strict) ? n : 0;
-}
-
-/* "host: [  12.345678] ", as pdsh shows a line of the kernel. */
-static size_t host_of_pdsh(const char *line)
-{
-	size_t n = take_word(line, RD_LOG_WORD, NULL);
-	const char *at = line + n;
-
-	if (strncmp(at, ": [", 3) != 0 || strncmp(line, "kernel:", 7) == 0)
-		return 0;
-	at += 3 + strspn(at + 3, " ");
-	return isdigit((unsigned char)*at) && at[strspn(at, "0123456789")] == '.' ? n : 0;
-}
-
-size_t rd_log_host(const char *line, const char **ret)
-{
-	size_t n = host_of_syslog(line, ret);
-
-	if (!n) {
-		n = host_of_pdsh(line);
-		*ret = line;
-	}
-	for (const char *at = line; !n && at - line < 80 && *at; at++) {
-		/* mpirun: "[1,23]<stdout>:name" */
-		bool after_stream = at - line > 1 && at[-1] == ':' && at[-2] == '>';
-
-		*ret = at;
-		if (at == line || strchr(" [>|", at[-1]) || after_stream)
-			n = host_before_ids(at);
-		if (!n && *at == '[' && (at == line || after_stream)) {
-			n = host_in_brackets(at + 1);
-			*ret = at + 1;
-		}
-	}
-	return n;
-}
-
 /* Keeps the lines that are recognized: each form about the same objects once, with a count. */
 
 /* Values that tell lines apart; the others are those of the first one. */
@@ -629,6 +527,8 @@ static bool is_possible(const struct value *value)
 		return !vendor_table(value->text) && strncmp(value->text, "is ", 3) != 0;
 	case RD_LOG_PORT:
 		return value->number.v && value->number.v <= UINT8_MAX;
+	case RD_LOG_MTU: /* 1 to 5 are those of enum ibv_mtu */
+		return value->number.v > 5;
 	case RD_LOG_QPN:
 	case RD_LOG_RQPN:
 		return value->text[0] != '-' && value->number.v <= 0xffffff;

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The host that printed a line, by what is before its text. */
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "analyse/explain/log.h"
+
+#define DIGITS "0123456789"
+
+/* A name is within so many characters. */
+#define NAME_WITHIN 80
+
+/* Letters, digits, "_.-", of which the last two end no name. */
+static size_t name_size(const char *at)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)at[n]) || (at[n] && strchr("_.-", at[n])))
+		n++;
+	while (n && strchr(".-", at[n - 1]))
+		n--;
+	return n;
+}
+
+/* Of the name before ":digits", and not of a time. */
+static size_t name_before_digits(const char *at, size_t *ret)
+{
+	size_t n = name_size(at);
+
+	*ret = at[n] == ':' ? strspn(at + n + 1, DIGITS) : 0;
+	return strspn(at, DIGITS ".-T") >= n ? 0 : n;
+}
+
+/* "name:digits:digits", "name:digits :digits"; behind a third colon are digits, too, unlike in "libfabric:10:20:efa:". */
+static size_t before_ids(const char *at)
+{
+	size_t digits, n = name_before_digits(at, &digits);
+	const char *rest = at + n + 1 + digits;
+
+	if (!n || !digits)
+		return 0;
+	rest += *rest == ' ';
+	if (rest[0] != ':' || !isdigit((unsigned char)rest[1]))
+		return 0;
+	rest += 1 + strspn(rest + 1, DIGITS);
+	return rest[0] == ':' && !isdigit((unsigned char)rest[1]) ? 0 : n;
+}
+
+/* Open MPI: "name:12345]", of five digits or more, unlike the lines of a file; "name][[". */
+static size_t in_brackets(const char *at)
+{
+	size_t digits, n = name_before_digits(at, &digits);
+
+	return n && ((digits >= 5 && at[n + 1 + digits] == ']') || strncmp(at + n, "][[", 3) == 0) ? n : 0;
+}
+
+/* "kernel:" or "program[12]:"; if not strict, "program:", too. */
+static bool is_tag(const char *at, bool strict)
+{
+	size_t n = name_size(at);
+
+	if (!isalpha((unsigned char)at[0]))
+		return false;
+	if (at[n] == '[')
+		return isdigit((unsigned char)at[n + 1]);
+	return at[n] == ':' && (!strict || strncmp(at, "kernel:", 7) == 0);
+}
+
+/* "Nov 28 10:00:00 host tag:", or a time of RFC 3339 and " host tag:". With a comma (dmesg) or Z (logs of containers) such a time is most
+ * often followed by no host. */
+static size_t of_syslog(const char *line, const char **ret)
+{
+	const char *at = line;
+	bool strict = false;
+	size_t n;
+
+	if (isupper((unsigned char)at[0]) && isalpha((unsigned char)at[1]) && isalpha((unsigned char)at[2]) &&
+	    at[3] == ' ') {
+		at += 3 + strspn(at + 3, " ");
+		at += strspn(at, DIGITS);
+		at += strspn(at, " ");
+		if (strspn(at, DIGITS ":") != 8)
+			return 0;
+		at += 8;
+	} else if (strspn(at, DIGITS "-") == 10 && at[10] == 'T') {
+		n = strspn(at, DIGITS "-T:.,+Z");
+		strict = memchr(at, ',', n) || at[n - 1] == 'Z';
+		at += n;
+	}
+	if (at == line || *at != ' ')
+		return 0;
+	*ret = ++at;
+	n = name_size(at);
+	return n && at[n] == ' ' && is_tag(at + n + 1, strict) ? n : 0;
+}
+
+/* "host: [  12.345678] ", as pdsh shows a line of the kernel. */
+static size_t of_pdsh(const char *line)
+{
+	size_t n = name_size(line);
+	const char *at = line + n;
+
+	if (strncmp(at, ": [", 3) != 0 || strncmp(line, "kernel:", 7) == 0)
+		return 0;
+	at += 3 + strspn(at + 3, " ");
+	return isdigit((unsigned char)*at) && at[strspn(at, DIGITS)] == '.' ? n : 0;
+}
+
+size_t rd_log_host(const char *line, const char **ret)
+{
+	size_t n = of_syslog(line, ret);
+
+	if (!n) {
+		n = of_pdsh(line);
+		*ret = line;
+	}
+	for (const char *at = line; !n && at - line < NAME_WITHIN && *at; at++) {
+		/* mpirun: "[1,23]<stdout>:name" */
+		bool after_stream = at - line > 1 && at[-1] == ':' && at[-2] == '>';
+
+		*ret = at;
+		if (at == line || strchr(" [>|", at[-1]) || after_stream)
+			n = before_ids(at);
+		if (!n && *at == '[' && (at == line || after_stream)) {
+			n = in_brackets(at + 1);
+			*ret = at + 1;
+		}
+	}
+	return n;
+}
