@@ -365,6 +365,16 @@ ALL_TEST(words_are_explained)
 	assert_string_equal(all->log.v[0].form->id, "IBV_WC_RETRY_EXC_ERR");
 }
 
+ALL_TEST(colours_are_no_part_of_a_line)
+{
+	parse(all, table);
+	feed(all, NULL, "\033[1;31mgpu-a:10:20 [4] Got com\033[0mpletion from peer 192.0.2.1 with status=12\033[K\033[");
+	assert_int_equal(all->log.n, 1);
+	assert_string_equal(all->log.v[0].host, "gpu-a");
+	assert_string_equal(all->log.v[0].text,
+			    "gpu-a:10:20 [4] Got completion from peer 192.0.2.1 with status=12\033[");
+}
+
 TEST(prefixes_name_the_host)
 {
 	static const struct {
@@ -383,6 +393,10 @@ TEST(prefixes_name_the_host)
 		{ "[gpu-a:104770] pml_ucx.c:212  Error: x", "gpu-a" },
 		{ "[gpu-a][[18551,1],1][btl_openib_component.c:637:init_one_port] x", "gpu-a" },
 		{ "[gpu-a:27251:0:27251] ib_mlx5_log.c:143 x", "gpu-a" },
+		{ "[default3]:gpu-a:10:20 [4] NCCL WARN", "gpu-a" },
+		{ "{\"log\": \"gpu-a:10:20 [4] NCCL WARN\"}", "gpu-a" },
+		{ "12: [gpu-a][[18551,1],1][btl_openib_component.c:637:init_one_port] x", "gpu-a" },
+		{ "12: [  12.345678] mlx5_core 0000:1b:00.0: x", NULL },
 		{ "[  12.345678] mlx5_core 0000:1b:00.0: x", NULL },
 		{ "kernel: [  12.345678] mlx5_core 0000:1b:00.0: x", NULL },
 		{ "2026-11-28T10:00:00,123456+00:00 infiniband mlx5_0: x", NULL },

@@ -101,7 +101,7 @@ static size_t of_pdsh(const char *line)
 	size_t n = name_size(line);
 	const char *at = line + n;
 
-	if (strncmp(at, ": [", 3) != 0 || strncmp(line, "kernel:", 7) == 0)
+	if (strncmp(at, ": [", 3) != 0 || strncmp(line, "kernel:", 7) == 0 || strspn(line, DIGITS) >= n)
 		return 0;
 	at += 3 + strspn(at + 3, " ");
 	return isdigit((unsigned char)*at) && at[strspn(at, DIGITS)] == '.' ? n : 0;
@@ -116,13 +116,14 @@ size_t rd_log_host(const char *line, const char **ret)
 		*ret = line;
 	}
 	for (const char *at = line; !n && at - line < NAME_WITHIN && *at; at++) {
-		/* mpirun: "[1,23]<stdout>:name" */
-		bool after_stream = at - line > 1 && at[-1] == ':' && at[-2] == '>';
+		/* mpirun: "[1,23]<stdout>:name", torchrun: "[default3]:name" */
+		bool begin = at == line || strchr(" |\"", at[-1]) ||
+			     (at - line > 1 && at[-1] == ':' && strchr(">]", at[-2]));
 
 		*ret = at;
-		if (at == line || strchr(" [>|", at[-1]) || after_stream)
+		if (begin || strchr("[>", at[-1]))
 			n = before_ids(at);
-		if (!n && *at == '[' && (at == line || after_stream)) {
+		if (!n && *at == '[' && begin) {
 			n = in_brackets(at + 1);
 			*ret = at + 1;
 		}

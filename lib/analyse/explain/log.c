@@ -758,18 +758,36 @@ static void read_line(struct rd_log_reader *reader, const char *text)
 	add_line(reader, &line);
 }
 
-/* Reads a line without its newline. */
+/* Of an escape sequence that colours text ("ESC[31m"), or 0. */
+static size_t colour_size(const char *text, size_t size)
+{
+	size_t n = 2;
+
+	if (size < 3 || text[0] != '\033' || text[1] != '[')
+		return 0;
+	while (n < size && (isdigit((unsigned char)text[n]) || text[n] == ';'))
+		n++;
+	return n < size && (text[n] == 'm' || text[n] == 'K') ? n + 1 : 0;
+}
+
+/* Reads a line without its newline and colours. */
 static void end_line(struct rd_log_reader *reader, const char *text, size_t size)
 {
-	size_t kept = size < RD_LOG_LINE_MAX ? size : RD_LOG_LINE_MAX;
+	size_t kept = size < RD_LOG_LINE_MAX ? size : RD_LOG_LINE_MAX, n = 0;
 	char line[RD_LOG_LINE_MAX + 1];
 
 	reader->log->cut += kept < size;
 	while (kept && text[kept - 1] == '\r')
 		kept--;
-	for (size_t i = 0; i < kept; i++)
-		line[i] = text[i] ? text[i] : '?';
-	line[kept] = '\0';
+	for (size_t i = 0; i < kept; i++) {
+		size_t colour = colour_size(text + i, kept - i);
+
+		if (colour)
+			i += colour - 1;
+		else
+			line[n++] = text[i] ? text[i] : '?';
+	}
+	line[n] = '\0';
 	read_line(reader, line);
 }
 
