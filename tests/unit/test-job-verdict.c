@@ -20,6 +20,8 @@
 #define NCCL "lib /usr/lib/x86_64-linux-gnu/libnccl.so.2.27.3\n"
 #define UCX "lib /usr/lib/x86_64-linux-gnu/libucp.so.0.0.0\n"
 #define VERBS "lib /usr/lib/x86_64-linux-gnu/libibverbs.so.1.14.39.0\n"
+#define MPI "lib /usr/lib/libmpi.so.40\n"
+#define OFI "lib /usr/lib/libfabric.so.1\n"
 #define BULK "tcp 10.0.0.2 90000000 90000000\n"
 #define LITTLE "tcp 10.0.0.2 90000 90000\n"
 #define INSIDE "tcp 127.0.0.1 90000000 90000000\n"
@@ -40,16 +42,16 @@ static const struct row {
 	{ "tcp", GOOD NCCL VERBS BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING, "RDMA can be used (mlx5_0, mlx5_1)$" },
 	{ "tcp, and NCCL without libibverbs", GOOD NCCL BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
 	  "; but NCCL has not loaded libibverbs, which it does when it starts" },
-	{ "tcp, and NCCL with a plugin", GOOD NCCL "lib /opt/libnccl-net.so\n" BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
-	  "(mlx5_0, mlx5_1)$" },
+	{ "tcp, and NCCL with a plugin", GOOD NCCL VERBS "lib /opt/libnccl-net.so\n" BULK, 0, 0, RD_JOB_TCP,
+	  RD_SEV_WARNING, "(mlx5_0, mlx5_1)$" },
 	{ "tcp, and UCX without InfiniBand", GOOD UCX VERBS BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
 	  "; but UCX has not loaded libuct_ib" },
-	{ "tcp, and UCX with it", GOOD UCX "lib /usr/lib64/ucx/libuct_ib.so.0.0.0\n" BULK, 0, 0, RD_JOB_TCP,
+	{ "tcp, and UCX with it", GOOD UCX VERBS "lib /usr/lib64/ucx/libuct_ib.so.0.0.0\n" BULK, 0, 0, RD_JOB_TCP,
 	  RD_SEV_WARNING, "(mlx5_0, mlx5_1)$" },
 	{ "tcp, and MPI by sockets", GOOD "lib /opt/lib/libmpi.so.40.30.4\n" BULK "env OMPI_MCA_btl=self,vader\n", 0, 0,
-	  RD_JOB_TCP, RD_SEV_WARNING, "; but its MPI has loaded neither UCX nor libfabric" },
-	{ "tcp, and MPI with libfabric", GOOD "lib /opt/lib/libmpi.so.12\nlib /opt/lib/libfabric.so.1.17.0\n" BULK, 0,
-	  0, RD_JOB_TCP, RD_SEV_WARNING, "(mlx5_0, mlx5_1)$" },
+	  RD_JOB_TCP, RD_SEV_WARNING, "; but its MPI has loaded none of UCX, libfabric and libibverbs" },
+	{ "tcp, and MPI with libfabric", GOOD "lib /opt/lib/libmpi.so.12\nlib /opt/lib/libfabric.so.1.17.0\n" VERBS BULK,
+	  0, 0, RD_JOB_TCP, RD_SEV_WARNING, "(mlx5_0, mlx5_1)$" },
 	{ "tcp, libraries unknown", GOOD "error maps EACCES\n" BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
 	  "(mlx5_0, mlx5_1)$" },
 	{ "tcp as set", GOOD NCCL BULK "env NCCL_IB_DISABLE=1\n", 0, RD_JOB_ASKED_TCP, RD_JOB_TCP, RD_SEV_NOTE,
@@ -66,6 +68,26 @@ static const struct row {
 	{ "UCX list", GOOD UCX BULK "env UCX_TLS=tcp,self,rc_x\n", 0, RD_JOB_ASKED_RDMA, RD_JOB_TCP, RD_SEV_CRITICAL,
 	  "" },
 	{ "UCX tcp", GOOD UCX BULK "env UCX_TLS=sm,tcp\n", 0, RD_JOB_ASKED_TCP, RD_JOB_TCP, RD_SEV_NOTE, "" },
+	{ "UCX on Ethernet", GOOD UCX BULK "env UCX_NET_DEVICES=eth0\n", 0, RD_JOB_ASKED_TCP, RD_JOB_TCP, RD_SEV_NOTE,
+	  "set by UCX_NET_DEVICES=eth0" },
+	{ "UCX on Ethernet and a NIC", GOOD UCX BULK "env UCX_NET_DEVICES=eth0,mlx5_0:1\n", 0, RD_JOB_ASKED_RDMA,
+	  RD_JOB_TCP, RD_SEV_CRITICAL, "" },
+	{ "TCP for MPI, beside NCCL", GOOD NCCL MPI BULK "env OMPI_MCA_btl=tcp,self\n", 0, 0, RD_JOB_TCP,
+	  RD_SEV_WARNING, "RDMA can be used" },
+	{ "TCP for libfabric, beside NCCL", GOOD NCCL OFI BULK "env FI_PROVIDER=tcp\n", 0, 0, RD_JOB_TCP,
+	  RD_SEV_WARNING, "" },
+	{ "TCP for NCCL's libfabric", GOOD NCCL OFI "lib /opt/aws/libnccl-net-ofi.so\n" BULK "env FI_PROVIDER=tcp\n", 0,
+	  RD_JOB_ASKED_TCP, RD_JOB_TCP, RD_SEV_NOTE, "" },
+	{ "TCP for MPI", GOOD MPI BULK "env OMPI_MCA_btl=tcp,self\n", 0, RD_JOB_ASKED_TCP, RD_JOB_TCP, RD_SEV_NOTE, "" },
+	{ "TCP for a module that UCX replaces", GOOD MPI UCX BULK "env OMPI_MCA_btl=tcp,self\nenv OMPI_MCA_pml=ucx\n",
+	  0, 0, RD_JOB_TCP, RD_SEV_WARNING, "RDMA can be used" },
+	{ "TCP for a module that libfabric replaces",
+	  GOOD MPI OFI VERBS BULK "env OMPI_MCA_btl=tcp,self\nenv OMPI_MCA_pml=cm\n", 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
+	  "RDMA can be used" },
+	{ "MVAPICH2", GOOD MPI BULK "env MV2_IBA_HCA=mlx5_0\n", 0, RD_JOB_ASKED_RDMA, RD_JOB_TCP, RD_SEV_CRITICAL,
+	  "requested by MV2_IBA_HCA=mlx5_0; but its MPI has loaded none of UCX, libfabric and libibverbs" },
+	{ "no library of RDMA", GOOD BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
+	  "(mlx5_0, mlx5_1); but the process maps no libibverbs" },
 	{ "UCX all but ib", GOOD UCX BULK "env UCX_TLS=^ib\n", 0, RD_JOB_ASKED_TCP, RD_JOB_TCP, RD_SEV_NOTE, "" },
 	{ "UCX all but tcp", GOOD UCX BULK "env UCX_TLS=^tcp\n", 0, 0, RD_JOB_TCP, RD_SEV_WARNING, "" },
 	{ "no device file", FAR_NET NO_NODES PROVIDERS FILES NCCL "tcp 10.0.0.2 90000000 9\nenv NCCL_NET=IB\n", 0,
@@ -259,8 +281,11 @@ TEST(mappings)
 	rd_proc_job_maps(
 		&job,
 		"55-56 r-xp 0 08:01 1 /usr/bin/python3\n55-56 r--p 0 08:01 2   /a b/libnccl.so.2\n55-56 r-xp 0 08:01 2   /a b/libnccl.so.2\n"
-		"55-56 rw-s 0 00:1 3 /dev/shm/nccl-x (deleted)\n55-56 rw-p 0 00:00 0 [heap]\n55-56 r-xp 0 08:01 2 /x/librxe-rdmav34.so\n");
-	assert_string_equal(job.out.data, "lib /a b/libnccl.so.2\nsegment nccl-\nlib /x/librxe-rdmav34.so\n");
+		"55-56 rw-s 0 00:1 3 /dev/shm/nccl-x (deleted)\n55-56 rw-p 0 00:00 0 [heap]\n55-56 r-xp 0 08:01 2 /x/librxe-rdmav34.so\n"
+		"55-56 r-xp 0 08:01 4 /x/libibverbs-8ba3bcb2.so.1\n");
+	assert_string_equal(
+		job.out.data,
+		"lib /a b/libnccl.so.2\nsegment nccl-\nlib /x/librxe-rdmav34.so\nlib /x/libibverbs-8ba3bcb2.so.1\n");
 	rd_buf_deinit(&job.out);
 }
 

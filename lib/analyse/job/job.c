@@ -535,45 +535,53 @@ static void judge_ability(const struct rd_job_input *in, struct rd_job_view *vie
 /*
  * The first row that matches decides. `library`: beginning of a file name that must be mapped, if mappings were read; NULL: any.
  * `value`: a shell pattern for the whole value or, with `part`, for one of its elements, separated by commas. Sources: NCCL 2.30 (net.cc, init.cc),
- * UCX 1.19 (ucp_context.c, aliases "ib", "rc", "ud", "dc"), libfabric 2 (fabric.c), Open MPI 5 (mca/pml, mca/btl), Intel MPI 2021
- * (reference), NVSHMEM 3.5, Mooncake (transfer_engine).
+ * UCX 1.19 (ucp_context.c, aliases "ib", "rc", "ud", "dc"), libfabric 2 (fabric.c), Open MPI 5 (mca/pml, mca/btl), MVAPICH2 2.3 (ibv_param.c), Intel
+ * MPI 2021 (reference), NVSHMEM 3.5, Mooncake (transfer_engine).
  */
 static const struct {
 	const char *name, *value, *library;
 	bool part;
 	enum rd_job_asked asks;
+	const char *with; /* a variable that has to be set, too; NULL: none */
 } rows[] = {
-	{ "NCCL_IB_DISABLE", "[1-9]*", "lib?ccl", false, RD_JOB_ASKED_TCP },
-	{ "NCCL_NET", "[Ss]ocket", "lib?ccl", false, RD_JOB_ASKED_TCP },
-	{ "NCCL_NET_PLUGIN", "none", NULL, false, RD_JOB_ASKED_NOTHING },
-	{ "NCCL_NET", "[Ii][Bb]", "lib?ccl", false, RD_JOB_ASKED_RDMA },
-	{ "NCCL_NET", "AWS*", "lib?ccl", false, RD_JOB_ASKED_RDMA },
-	{ "NCCL_IB_HCA", "?*", "lib?ccl", false, RD_JOB_ASKED_RDMA },
-	{ "UCX_TLS", "^ib", "libuc", true, RD_JOB_ASKED_TCP },
-	{ "UCX_TLS", "^*", "libuc", false, RD_JOB_ASKED_NOTHING },
-	{ "UCX_TLS", "all", "libuc", true, RD_JOB_ASKED_NOTHING },
-	{ "UCX_TLS", "rc*", "libuc", true, RD_JOB_ASKED_RDMA },
-	{ "UCX_TLS", "dc*", "libuc", true, RD_JOB_ASKED_RDMA },
-	{ "UCX_TLS", "ud*", "libuc", true, RD_JOB_ASKED_RDMA },
-	{ "UCX_TLS", "ib", "libuc", true, RD_JOB_ASKED_RDMA },
-	{ "UCX_TLS", "srd", "libuc", true, RD_JOB_ASKED_RDMA },
-	{ "UCX_TLS", "tcp", "libuc", true, RD_JOB_ASKED_TCP },
-	{ "UCX_NET_DEVICES", "?*:[0-9]*", "libuc", true, RD_JOB_ASKED_RDMA },
-	{ "FI_PROVIDER", "^*", "libfabric", false, RD_JOB_ASKED_NOTHING },
-	{ "FI_PROVIDER", "*verbs*", "libfabric", true, RD_JOB_ASKED_RDMA },
-	{ "FI_PROVIDER", "efa", "libfabric", true, RD_JOB_ASKED_RDMA },
-	{ "FI_PROVIDER", "*tcp*", "libfabric", true, RD_JOB_ASKED_TCP },
-	{ "FI_PROVIDER", "sockets", "libfabric", true, RD_JOB_ASKED_TCP },
-	{ "OMPI_MCA_btl", "^*", "libmpi", false, RD_JOB_ASKED_NOTHING },
-	{ "OMPI_MCA_btl", "openib", "libmpi", true, RD_JOB_ASKED_RDMA },
-	{ "OMPI_MCA_btl", "tcp", "libmpi", true, RD_JOB_ASKED_TCP },
-	{ "I_MPI_OFI_PROVIDER", "verbs*", "libmpi", false, RD_JOB_ASKED_RDMA },
-	{ "I_MPI_OFI_PROVIDER", "mlx", "libmpi", false, RD_JOB_ASKED_RDMA },
-	{ "I_MPI_OFI_PROVIDER", "tcp*", "libmpi", false, RD_JOB_ASKED_TCP },
-	{ "NVSHMEM_REMOTE_TRANSPORT", "ib*", NULL, false, RD_JOB_ASKED_RDMA },
-	{ "MOONCAKE_PROTOCOL", "rdma", NULL, false, RD_JOB_ASKED_RDMA },
-	{ "MOONCAKE_PROTOCOL", "tcp", NULL, false, RD_JOB_ASKED_TCP },
-	{ "MC_FORCE_TCP", "1", NULL, false, RD_JOB_ASKED_TCP },
+	{ "NCCL_IB_DISABLE", "[1-9]*", "lib?ccl", false, RD_JOB_ASKED_TCP, NULL },
+	{ "NCCL_NET", "[Ss]ocket", "lib?ccl", false, RD_JOB_ASKED_TCP, NULL },
+	{ "NCCL_NET_PLUGIN", "none", NULL, false, RD_JOB_ASKED_NOTHING, NULL },
+	{ "NCCL_NET", "[Ii][Bb]", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "NCCL_NET", "AWS*", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "NCCL_IB_HCA", "?*", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "UCX_TLS", "^ib", "libuc", true, RD_JOB_ASKED_TCP, NULL },
+	{ "UCX_TLS", "^*", "libuc", false, RD_JOB_ASKED_NOTHING, NULL },
+	{ "UCX_TLS", "all", "libuc", true, RD_JOB_ASKED_NOTHING, NULL },
+	{ "UCX_TLS", "rc*", "libuc", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "UCX_TLS", "dc*", "libuc", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "UCX_TLS", "ud*", "libuc", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "UCX_TLS", "ib", "libuc", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "UCX_TLS", "srd", "libuc", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "UCX_TLS", "tcp", "libuc", true, RD_JOB_ASKED_TCP, NULL },
+	{ "UCX_NET_DEVICES", "?*:[0-9]*", "libuc", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "UCX_NET_DEVICES", "eth*", "libuc", true, RD_JOB_ASKED_TCP, NULL },
+	{ "UCX_NET_DEVICES", "en*", "libuc", true, RD_JOB_ASKED_TCP, NULL },
+	{ "UCX_NET_DEVICES", "bond*", "libuc", true, RD_JOB_ASKED_TCP, NULL },
+	{ "UCX_NET_DEVICES", "ib[0-9]*", "libuc", true, RD_JOB_ASKED_TCP, NULL },
+	{ "FI_PROVIDER", "^*", "libfabric", false, RD_JOB_ASKED_NOTHING, NULL },
+	{ "FI_PROVIDER", "*verbs*", "libfabric", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "FI_PROVIDER", "efa", "libfabric", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "FI_PROVIDER", "*tcp*", "libfabric", true, RD_JOB_ASKED_TCP, NULL },
+	{ "FI_PROVIDER", "sockets", "libfabric", true, RD_JOB_ASKED_TCP, NULL },
+	{ "OMPI_MCA_btl", "*", "libmpi", false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=ucx" },
+	{ "OMPI_MCA_btl", "*", "libmpi", false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=cm" },
+	{ "OMPI_MCA_btl", "^*", "libmpi", false, RD_JOB_ASKED_NOTHING, NULL },
+	{ "OMPI_MCA_btl", "openib", "libmpi", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "OMPI_MCA_btl", "tcp", "libmpi", true, RD_JOB_ASKED_TCP, NULL },
+	{ "MV2_IBA_HCA", "?*", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "I_MPI_OFI_PROVIDER", "verbs*", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "I_MPI_OFI_PROVIDER", "mlx", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "I_MPI_OFI_PROVIDER", "tcp*", "libmpi", false, RD_JOB_ASKED_TCP, NULL },
+	{ "NVSHMEM_REMOTE_TRANSPORT", "ib*", NULL, false, RD_JOB_ASKED_RDMA, NULL },
+	{ "MOONCAKE_PROTOCOL", "rdma", NULL, false, RD_JOB_ASKED_RDMA, NULL },
+	{ "MOONCAKE_PROTOCOL", "tcp", NULL, false, RD_JOB_ASKED_TCP, NULL },
+	{ "MC_FORCE_TCP", "1", NULL, false, RD_JOB_ASKED_TCP, NULL },
 };
 
 static bool is_mapped(const struct rd_job_proc *proc, const char *library)
@@ -611,6 +619,16 @@ static const char *find_variable(const struct rd_job_proc *proc, const char *nam
 	return NULL;
 }
 
+/* TCP for MPI or UCX says nothing about NCCL, whose traffic is the larger one where it is mapped (nccl-tests are started with btl=tcp), unless a
+ * plugin gives NCCL libfabric. */
+static bool is_beside_nccl(const struct rd_job_proc *proc, size_t i)
+{
+	if (rows[i].asks != RD_JOB_ASKED_TCP || !rows[i].library || strcmp(rows[i].library, "lib?ccl") == 0)
+		return false;
+	return is_mapped(proc, "lib?ccl.so") && !(strcmp(rows[i].library, "libfabric") == 0 &&
+						  (is_mapped(proc, "lib?ccl-net") || is_mapped(proc, "libaws-ofi")));
+}
+
 /* A row without effect ends the rows of its variable. */
 static void find_request(struct rd_job_view *view)
 {
@@ -624,6 +642,8 @@ static void find_request(struct rd_job_view *view)
 		    !fits(variable + strlen(rows[i].name) + 1, rows[i].value, rows[i].part))
 			continue;
 		if (rows[i].library && !proc->here && rd_job_knows(proc, "maps") && !is_mapped(proc, rows[i].library))
+			continue;
+		if ((rows[i].with && !rd_text_list_has(&proc->env, rows[i].with)) || is_beside_nccl(proc, i))
 			continue;
 		done = rows[i].name;
 		view->asked = rows[i].asks;
@@ -654,9 +674,9 @@ static const struct {
 	  "UCX has not loaded libuct_ib, its transports over RDMA",
 	  "# install UCX's libuct_ib (Red Hat: the package ucx-ib); ucx_info -d in its root lists the devices that it finds" },
 	{ "libmpi.so",
-	  { "libucp.so", "libfabric.so", "libpsm", "libibverbs.so" },
+	  { "libucp.so", "libfabric.so", "libpsm", "libibverbs" },
 	  0,
-	  "its MPI has loaded neither UCX nor libfabric",
+	  "its MPI has loaded none of UCX, libfabric and libibverbs",
 	  "# use an MPI that is built with UCX or libfabric: of Open MPI, ompi_info lists \"pml: ucx\" or \"mtl: ofi\"" },
 };
 
@@ -833,6 +853,13 @@ static char *usable_text(const struct rd_job_view *view)
 	return text.data;
 }
 
+/* Whether it did not even try RDMA: each library that uses it maps libibverbs. */
+static bool has_no_verbs(const struct rd_job_view *view)
+{
+	return !view->proc->here && view->contexts == 0 && rd_job_knows(view->proc, "maps") &&
+	       !is_mapped(view->proc, "libibverbs");
+}
+
 static const char *unknown_text(const struct rd_job_view *view, const struct traffic *traffic)
 {
 	if (!view->proc->looked)
@@ -849,6 +876,9 @@ static const char *unknown_text(const struct rd_job_view *view, const struct tra
 static void add_reason(const struct rd_job_input *in, struct rd_job_view *view, const struct traffic *traffic)
 {
 	int missing = view->verdict == RD_JOB_TCP ? find_missing(in, view->proc) : -1;
+	const char *lacks = missing >= 0       ? stacks[missing].text :
+			    has_no_verbs(view) ? "the process maps no libibverbs" :
+						 NULL;
 	uint64_t bytes = view->sockets.bytes;
 	_cleanup_free_ char *amount = bytes >> 30 ? rd_text("%.1f GiB", (double)bytes / (1 << 30)) :
 						    rd_text("%" PRIu64 " MiB", bytes >> 20);
@@ -887,8 +917,7 @@ static void add_reason(const struct rd_job_input *in, struct rd_job_view *view, 
 		view->reason = rd_text("%swhether it can use RDMA is unknown", what);
 	else
 		view->reason = rd_text("%s%s%s%s%s%s", what, usable, view->asked_by ? ", and is requested by " : "",
-				       view->asked_by ? view->asked_by : "", missing < 0 ? "" : "; but ",
-				       missing < 0 ? "" : stacks[missing].text);
+				       view->asked_by ? view->asked_by : "", lacks ? "; but " : "", lacks ? lacks : "");
 	if (missing >= 0 && !obstacle && view->asked != RD_JOB_ASKED_TCP)
 		view->fix = rd_dup(stacks[missing].fix);
 }

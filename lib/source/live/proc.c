@@ -310,10 +310,10 @@ int rd_proc_libs_read(const char *path, struct rd_bytes *ret, struct rd_err *err
 
 /* Beginnings of the file names of libraries that carry traffic, or select what does. */
 static const char *const transports[] = {
-	"libibverbs.so", "librdmacm.so", "libmlx5",   "libefa",	    "libnccl",	   "librccl",	      "libucp.so",
-	"libuct",	 "libucs.so",	 "libfabric", "libmpi.so",  "libmpi_",	   "libopen-pal",     "libnvshmem",
-	"nvshmem_",	 "libgloo",	 "libnixl",   "libplugin_", "libmooncake", "transfer_engine", "libpsm",
-	"libmori",	 "librocshmem",	 "libuccl",   "libdoca_",   "libgdrapi",   "libaws-ofi",
+	"libibverbs", "librdmacm",   "libmlx5",	  "libefa",	"libnccl",     "librccl",	  "libucp.so",
+	"libuct",     "libucs.so",   "libfabric", "libmpi.so",	"libmpi_",     "libopen-pal",	  "libnvshmem",
+	"nvshmem_",   "libgloo",     "libnixl",	  "libplugin_", "libmooncake", "transfer_engine", "libpsm",
+	"libmori",    "librocshmem", "libuccl",	  "libdoca_",	"libgdrapi",   "libaws-ofi",
 };
 /* Beginnings of the names of what they share between processes of one host, in /dev/shm. */
 static const char *const segments[] = { "nccl-", "rccl-", "ucx_", "vader_", "sm_segment", "psm", "mpich", "Intel_MPI" };
