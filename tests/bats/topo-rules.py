@@ -127,6 +127,12 @@ def modules(**flags):
         "nvidia 1 0 - Live 0x0 (POE)\n" + flags.get("more", ""))
 
 
+def vendor_modules(above):
+    """The vendor's driver of a NIC below the RDMA module of the same package (above: its taint), on the kernel's ib_core."""
+    link(f"{NIC0}/driver", "../../../bus/pci/drivers/bnxt_en")
+    modules(more=f"bnxt_re 1 0 - Live 0x0{above}\nbnxt_en 1 1 bnxt_re, Live 0x0 (OE)\n", lines=["ib_core 1 3 {u}bnxt_re,ib_uverbs, Live 0x0{f}", "ib_uverbs 1 2 mlx5_ib,bnxt_re, Live 0x0{f}"])
+
+
 def nvidia(flavour="Open Kernel", registry="PeerMappingOverride=1;", memops=1):
     put("proc/driver/nvidia/version", f"NVRM version: NVIDIA UNIX {flavour} Module for x86_64  550.54.15  Release Build")
     put("proc/driver/nvidia/params", f'EnableStreamMemOPs: {memops}\nRegistryDwords: "{registry}"')
@@ -340,6 +346,7 @@ CASES = [
     ("firmware-uniform", nothing, lambda: put(f"{IB}mlx5_3/fw_ver", "28.39.1002"), "warn"),
     ("modules-mixed", modules, lambda: modules(mlx5=" (OE)"), "warn"),
     ("modules-mixed", lambda: modules(core=" (OE)", mlx5=" (OE)"), lambda: modules(core=" (OE)"), "fail"),
+    ("modules-mixed", lambda: vendor_modules(" (OE)"), lambda: vendor_modules(""), "warn"),
     ("failover-backup", nothing, lambda: only_near(0), "warn"),
     ("failover-fabric", nothing, lambda: only_near(0, 8), "warn"),
     ("failover-card", nothing, one_card, "warn"),

@@ -218,6 +218,14 @@ static char *fix_of(const struct rd_loaded_module *module)
 	return rd_text("modinfo -n ib_core %s\n" FIX, module->name);
 }
 
+/* NVIDIA's driver brings an ib_core of its own. Other vendors ship drivers for that of the kernel, each with the RDMA module above it. */
+static const char *strange_driver(const struct rd_loaded_module *module)
+{
+	if (strcmp(module->name, "mlx5_core") == 0 || strcmp(module->name, "mlx4_core") == 0)
+		return "out-of-tree module on the kernel's in-tree ib_core";
+	return module->in_tree_user ? "out-of-tree module below an in-tree RDMA module" : NULL;
+}
+
 /* ib_core determines the stack; the other RDMA modules should belong to it. nvidia_peermem is always built out of tree. */
 static void run_modules(const struct rd_check_input *in, struct rd_check_out *out)
 {
@@ -236,14 +244,13 @@ static void run_modules(const struct rd_check_input *in, struct rd_check_out *ou
 		if (module == core || strcmp(module->name, "nvidia_peermem") == 0 ||
 		    strcmp(module->name, "nv_peer_mem") == 0)
 			continue;
-		/* Several vendors ship an out-of-tree driver for the in-tree ib_core: only a warning. */
 		if (core->out_of_tree && !module->out_of_tree)
 			rd_check_bad(out, RD_SEV_CRITICAL, module->name,
 				     rd_text("in-tree module on an out-of-tree ib_core"),
 				     rd_text("all modules from one stack"), fix_of(module));
-		else if (!core->out_of_tree && module->out_of_tree && drives_nic(in->host, module->name))
-			rd_check_bad(out, RD_SEV_WARNING, module->name,
-				     rd_text("out-of-tree module on the kernel's in-tree ib_core"),
+		else if (!core->out_of_tree && module->out_of_tree && drives_nic(in->host, module->name) &&
+			 strange_driver(module))
+			rd_check_bad(out, RD_SEV_WARNING, module->name, rd_text("%s", strange_driver(module)),
 				     rd_text("all modules from one stack"), fix_of(module));
 		else
 			rd_check_good(out, module->name);

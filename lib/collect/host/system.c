@@ -298,6 +298,18 @@ void rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system)
  * out-of-tree stacks. */
 static const char *const beside[] = { "nvidia", "nvidia_peermem", "nv_peer_mem", "amdgpu", "mlx_compat", "gdrdrv" };
 
+/* Whether one of these modules, of the kernel itself, uses it. */
+static bool has_in_tree_user(const struct rd_kmods *mods, const struct rd_kmod *mod, const bool *marked)
+{
+	for (size_t u = 0; u < mod->n_users; u++) {
+		int user = rd_kmods_find(mods, mod->users[u]);
+
+		if (user >= 0 && marked[user] && !mods->v[user].out_of_tree)
+			return true;
+	}
+	return false;
+}
+
 static void collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	struct rd_kmods mods = { 0 };
@@ -321,7 +333,8 @@ static void collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
 		module = RD_ADD(system->modules, system->n_modules, system->cap_modules);
 		*module = (struct rd_loaded_module){ .name = rd_dup(mods.v[i].name),
 						     .out_of_tree = mods.v[i].out_of_tree,
-						     .rdma = marked[i] };
+						     .rdma = marked[i],
+						     .in_tree_user = has_in_tree_user(&mods, &mods.v[i], marked) };
 		for (size_t b = 0; b < RD_ARRAY_SIZE(beside); b++)
 			marked[i] |= strcmp(beside[b], mods.v[i].name) == 0;
 		if (marked[i])

@@ -14,9 +14,10 @@
 /* A loaded module. */
 struct rd_loaded_module {
 	char *name;
-	char *version;	  /* its version attribute; most in-tree modules have none */
-	bool out_of_tree; /* sets the kernel's taint flag O */
-	bool rdma;	  /* ib_core, or depends on it */
+	char *version;	   /* its version attribute; most in-tree modules have none */
+	bool out_of_tree;  /* sets the kernel's taint flag O */
+	bool rdma;	   /* ib_core, or depends on it */
+	bool in_tree_user; /* an in-tree module of these uses it */
 };
 
 /* A process that starts jobs, a daemon that serves storage to many hosts, or the process given by --pid. */
