@@ -416,7 +416,7 @@ static struct rd_offer offer_of(const struct rd_host *host, const struct rd_syst
 		if (rd_has_peermem(system))
 			return known_offer(true, "nvidia_peermem");
 		if (rd_gives_peermem(system))
-			return known_offer(true, "nv_peer_mem");
+			return known_offer(true, rd_gives_efa_peermem(system) ? "peer memory of EFA" : "nv_peer_mem");
 		if (!system->modules_known)
 			return unknown("could not read /proc/modules");
 		if (rd_has_dmabuf(system))

@@ -51,45 +51,72 @@ static bool lacks_open_module(const struct rd_host *host)
 	return false;
 }
 
+static bool has_only_efa(const struct rd_host *host)
+{
+	for (size_t d = 0; d < host->n_ibdevs; d++)
+		if (!rd_ibdev_is_efa(host, (int)d))
+			return false;
+	return host->n_ibdevs > 0;
+}
+
+static bool gives_peermem(const struct rd_check_input *in)
+{
+	return has_only_efa(in->host) ? rd_gives_efa_peermem(in->system) : rd_gives_peermem(in->system);
+}
+
+/* NULL: that of the rule. */
+static char *peermem_fix(const struct rd_check_input *in)
+{
+	bool old = lacks_open_module(in->host);
+
+	if (has_only_efa(in->host))
+		return rd_text("%s# install the EFA driver of Amazon's installer%s",
+			       in->system->nvidia_open.v ? "modprobe efa_nv_peermem\n" : "",
+			       old ? "" : ", and the open kernel module");
+	return old ? rd_text("modprobe nvidia_peermem\n# until the next boot; also in /etc/modules-load.d/") : NULL;
+}
+
+static void unknown_peermem(struct rd_check_out *out, const char *module, const char *why)
+{
+	_cleanup_free_ char *reason = rd_text("%s is not loaded, and %s", module, why);
+
+	rd_check_unknown(out, module, reason);
+}
+
 static void run_nvidia(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_system *system = in->system;
+	const char *module = has_only_efa(in->host) ? "efa_nv_peermem" : "nvidia_peermem";
 
 	if (!has_direct_gpu(in->host) || in->host->n_ibdevs == 0)
 		return rd_check_skip(out, "no NVIDIA accelerator with GPUDirect RDMA, or no RDMA device");
 	if (!system || !system->modules_known)
-		rd_check_unknown(out, "nvidia_peermem", UNREAD_MODULES);
-	else if (rd_gives_peermem(system) || rd_has_dmabuf(system))
-		rd_check_good(out, rd_has_peermem(system) ? "nvidia_peermem" : "DMA-BUF");
+		rd_check_unknown(out, module, UNREAD_MODULES);
+	else if (gives_peermem(in) || rd_has_dmabuf(system))
+		rd_check_good(out, gives_peermem(in) ? module : "DMA-BUF");
 	else if (!rd_system_module(system, "nvidia"))
 		rd_check_bad(out, RD_SEV_CRITICAL, "nvidia", rd_text("NVIDIA driver is not loaded"),
-			     rd_text("nvidia, nvidia_peermem"),
-			     rd_text("modprobe -a nvidia nvidia_peermem\n"
-				     "# if it is not found, install NVIDIA's driver for this kernel"));
+			     rd_text("nvidia, %s", module),
+			     rd_text("modprobe -a nvidia %s\n"
+				     "# if it is not found, install NVIDIA's driver for this kernel",
+				     module));
 	else if (system->nvidia_open.known != RD_OK)
-		rd_check_unknown(out, "nvidia_peermem",
-				 "nvidia_peermem is not loaded, and whether the driver is the open flavour, which "
-				 "does not need it, is unknown (/proc/driver/nvidia/version, "
-				 "/sys/module/nvidia/taint)");
+		unknown_peermem(out, module,
+				"whether the driver is the open flavour, which does not need it, is unknown "
+				"(/proc/driver/nvidia/version, /sys/module/nvidia/taint)");
 	else if (system->nvidia_open.v && system->dmabuf.known != RD_OK)
-		rd_check_unknown(
-			out, "nvidia_peermem",
-			"nvidia_peermem is not loaded, and whether the RDMA core of this kernel supports DMA-BUF is "
-			"unknown");
+		unknown_peermem(out, module, "whether the RDMA core of this kernel supports DMA-BUF is unknown");
 	else if (system->nvidia_open.v && system->dmabuf.v)
-		rd_check_unknown(out, "nvidia_peermem", "nvidia_peermem is not loaded, and " NO_P2PDMA);
+		unknown_peermem(out, module, NO_P2PDMA);
 	else
-		rd_check_bad(
-			out, RD_SEV_CRITICAL, "nvidia_peermem",
-			rd_text("not loaded, and DMA-BUF is not possible (%s)",
-				system->nvidia_open.v ? "the RDMA core is too old" :
-							"not the open flavour of the driver"),
-			rd_text("nvidia_peermem loaded%s", lacks_open_module(in->host) ?
-								   "; the open kernel module needs Turing or newer" :
+		rd_check_bad(out, RD_SEV_CRITICAL, module,
+			     rd_text("not loaded, and DMA-BUF is not possible (%s)",
+				     system->nvidia_open.v ? "the RDMA core is too old" :
+							     "not the open flavour of the driver"),
+			     rd_text("%s loaded%s", module,
+				     lacks_open_module(in->host) ? "; the open kernel module needs Turing or newer" :
 								   ", or the open kernel module"),
-			lacks_open_module(in->host) ?
-				rd_text("modprobe nvidia_peermem\n# until the next boot; also in /etc/modules-load.d/") :
-				NULL);
+			     peermem_fix(in));
 }
 
 static void run_old(const struct rd_check_input *in, struct rd_check_out *out)
@@ -148,7 +175,7 @@ static void run_dmabuf(const struct rd_check_input *in, struct rd_check_out *out
 		rd_check_unknown(out, "nvidia",
 				 "driver flavour unknown: not in /proc/driver/nvidia/version, nor in "
 				 "/sys/module/nvidia/taint");
-	else if (!system->nvidia_open.v && rd_gives_peermem(system))
+	else if (!system->nvidia_open.v && gives_peermem(in))
 		rd_check_note(
 			out, "nvidia",
 			rd_text("proprietary flavour of the driver: no DMA-BUF; peer memory is there instead"),
@@ -163,6 +190,11 @@ static void run_dmabuf(const struct rd_check_input *in, struct rd_check_out *out
 		rd_check_unknown(out, "ib_uverbs",
 				 "whether the RDMA core of this kernel supports DMA-BUF is unknown (no BTF of "
 				 "ib_uverbs)");
+	else if (!system->dmabuf.v && gives_peermem(in))
+		rd_check_note(out, "ib_uverbs",
+			      rd_text("the RDMA core does not support DMA-BUF; peer memory is there instead"),
+			      rd_text("one that does, if memory from CUDA virtual memory management is registered"),
+			      NULL);
 	else if (!system->dmabuf.v)
 		rd_check_warn(out, "ib_uverbs", rd_text("the RDMA core does not support DMA-BUF"),
 			      rd_text("an RDMA core with DMA-BUF support"));

@@ -376,6 +376,7 @@ static void read_memory_peers(const struct rd_sysfs *fs, struct rd_system *syste
 {
 	static const char *const dirs[] = { "/sys/kernel/mm/memory_peers", "/sys/kernel/memory_peers",
 					    "/sys/memory_peers" };
+	_cleanup_names_ struct rd_names devices = { 0 };
 	_cleanup_free_ char *version = NULL;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(dirs); i++) {
@@ -390,6 +391,15 @@ static void read_memory_peers(const struct rd_sysfs *fs, struct rd_system *syste
 	version = rd_sysfs_text(fs, NULL, "/sys/module/nvidia_peermem/version");
 	if (version)
 		rd_text_list_add(&system->memory_peers, "nvidia_peermem");
+	/* Amazon's driver of EFA calls that of NVIDIA itself, if it can. */
+	if (rd_system_module(system, "efa") && rd_sysfs_list(fs, &devices, "/sys/class/infiniband") == 0)
+		for (size_t n = 0; n < devices.n && n < 256; n++) {
+			_cleanup_free_ char *gdr =
+				rd_sysfs_text(fs, NULL, "/sys/class/infiniband/%s/gdr", devices.v[n]);
+
+			if (gdr && strcmp(gdr, "1") == 0)
+				return rd_text_list_add(&system->memory_peers, "efa");
+		}
 }
 
 static void read_p2pdma(const struct rd_sysfs *fs, struct rd_system *system)

@@ -85,9 +85,14 @@ bool rd_has_old_peermem(const struct rd_system *system)
 	return rd_system_module(system, "nv_peer_mem") != NULL;
 }
 
+bool rd_gives_efa_peermem(const struct rd_system *system)
+{
+	return rd_system_module(system, "efa_nv_peermem") || rd_text_list_has(&system->memory_peers, "efa");
+}
+
 bool rd_gives_peermem(const struct rd_system *system)
 {
-	return rd_has_peermem(system) || rd_has_old_peermem(system) ||
+	return rd_has_peermem(system) || rd_has_old_peermem(system) || rd_gives_efa_peermem(system) ||
 	       rd_text_list_has(&system->memory_peers, "nv_mem") ||
 	       rd_text_list_has(&system->memory_peers, "nv_mem_nc");
 }

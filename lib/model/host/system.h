@@ -66,8 +66,8 @@ struct rd_system {
 	char *nvidia_registry; /* "" for none */
 	RD_FIELD(bool) nvidia_stream_memops;
 
-	/* Providers of GPU memory to ib_core through the out-of-tree interface ("nv_mem", "nv_mem_nc", "amdkfd"), and
-	 * "nvidia_peermem" if its module has a version. */
+	/* Providers of GPU memory to ib_core through the out-of-tree interface ("nv_mem", "nv_mem_nc", "amdkfd"),
+	 * "nvidia_peermem" if its module has a version, and "efa" if its driver provides it for its devices. */
 	struct rd_text_list memory_peers;
 	/* The loaded RDMA core supports DMA-BUF. */
 	RD_FIELD(bool) dmabuf;
@@ -117,6 +117,8 @@ char *rd_system_given(const struct rd_system *system, size_t *ret_n);
 bool rd_has_peermem(const struct rd_system *system);
 /* nv_peer_mem, its predecessor by another vendor, is loaded. */
 bool rd_has_old_peermem(const struct rd_system *system);
+/* EFA reaches GPU memory: by its module efa_nv_peermem, or by the driver itself. What serves other NICs does not serve EFA. */
+bool rd_gives_efa_peermem(const struct rd_system *system);
 /* One of these, or a client of the out-of-tree interface that NCCL looks for. */
 bool rd_gives_peermem(const struct rd_system *system);
 /* DMA-BUF is available: NVIDIA's open driver (the closed one does not export DMA-BUFs), and support in the loaded RDMA core.

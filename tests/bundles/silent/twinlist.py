@@ -508,3 +508,18 @@ rows(KIND,
      ("the SMMU translates", "gb300", [far, TRANSLATES], "warning iommu-mode", {"words": "SMMU group"}),
      ("completions of one GPU are redirected", "gb300", [far, lambda m: setattr(next(f for f in m.host.fns if f.cls == 0x080100).up.up.children[1], "acs", 0x1D)], "critical acs-redirect", {"words": "10000[0-9a-f]:"}),
      ("a NIC used an address that is not mapped", "gb300", [far, lambda m: log(SMMU.format(m.fn("mlx5_5").addr))(m)], "warning log-iommu-faults", {"words": "100012:03:00.0"}))
+
+KIND = "drivers of clouds and of vendors"
+GDR = each(dev_put, lambda m: [r.name for f in m.host.nics() for r in f.rdma], "gdr", "1")
+rows(KIND,
+     ("EFA of Amazon's installer", "aws-p5", out_of_tree("efa"), "quiet modules-mixed"),
+     ("Broadcom's packages", "mi300x-thor2", out_of_tree("bnxt_en", "bnxt_re"), "quiet modules-mixed"),
+     ("Pensando's packages", "mi300x-pollara", out_of_tree("ionic", "ionic_rdma"), "quiet modules-mixed"),
+     ("Intel's packages", "irdma-hpc", out_of_tree("ice", "irdma"), "quiet modules-mixed"),
+     ("the driver of EFA reaches GPUs itself", "aws-p5", [without("nvidia_peermem"), CLOSED, GDR], "quiet peermem dmabuf"),
+     ("efa_nv_peermem, RDMA core without DMA-BUF", "aws-p5", [without("nvidia_peermem"), NO_DMABUF, lambda m: m.host.modules.append("efa_nv_peermem 1.2.2|")], "quiet peermem dmabuf"),
+     ("mlx5_core alone of NVIDIA's packages", "hgx-b200", out_of_tree("mlx5_core"), "warning modules-mixed"),
+     ("bnxt_en alone of Broadcom's packages", "mi300x-thor2", out_of_tree("bnxt_en"), "warning modules-mixed"),
+     ("ib_core alone of NVIDIA's packages", "h100-4nic", lambda m: setattr(m.host, "modules", [x.replace("24.04-0.6.6|", "") if x.startswith("mlx5_ib") else x for x in m.host.modules]), "critical modules-mixed", {"words": "mlx5_ib"}),
+     ("nvidia_peermem, which does not serve EFA", "aws-p5", CLOSED, "critical peermem", {"words": "efa_nv_peermem"}),
+     ("EFA without any peer memory", "aws-p5", [without("nvidia_peermem"), NO_DMABUF], "critical peermem", {"words": "efa_nv_peermem"}))

@@ -199,6 +199,11 @@ def without(*names):
     return step
 
 
+def out_of_tree(*names):
+    """Modules that a vendor's package has brought."""
+    return lambda m: setattr(m.host, "modules", [f"{x.split()[0]} 1.0|{x.partition(' ')[2]}" if x.split()[0] in names else x for x in m.host.modules])
+
+
 def driver(text):
     return lambda m: setattr(m.host, "gpu_driver", text)
 
