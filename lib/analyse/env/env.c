@@ -15,15 +15,42 @@ static void add_var(struct rd_env *env, const char *library, const char *name, c
 	*RD_ADD(env->v, env->n, env->cap) = (struct rd_env_var){ .library = library, .name = name, .value = value };
 }
 
-/* NCCL uses EFA through aws-ofi-nccl, and HCCL uses Gaudi ports: their variables name no devices. */
+/* That of Alibaba, erdma, has a mode without rdma_cm. */
+static bool needs_rdmacm(const struct rd_host *host, int ibdev)
+{
+	const struct rd_ibdev *dev = &host->ibdevs[ibdev];
+
+	return dev->iwarp && !(dev->driver && strcmp(dev->driver, "erdma") == 0);
+}
+
+/* Devices that the libraries of these variables do not use. */
+static const struct foreign {
+	bool (*is)(const struct rd_host *host, int ibdev);
+	const char *why, *hint;
+} foreign[] = {
+	{ rd_ibdev_is_efa, "these variables do not apply to EFA: libraries use it through libfabric (aws-ofi-nccl)",
+	  "NCCL_DEBUG=INFO logs \"Selected Provider is efa\"; if it does not, NCCL found no libnccl-net*.so" },
+	{ rd_ibdev_is_gaudi, "these variables do not apply to Gaudi ports: HCCL finds them itself",
+	  "rdmadiag nic-map -o +role_reason,state" },
+	{ needs_rdmacm, "NCCL, NVSHMEM and UCX do not use iWARP or usNIC",
+	  "use TCP (NCCL_IB_DISABLE=1); ice can provide RoCE v2 instead of iWARP: devlink parameters enable_iwarp, enable_roce" },
+};
+
+static const struct foreign *foreign_of(const struct rd_host *host, int ibdev)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(foreign); i++)
+		if (foreign[i].is(host, ibdev))
+			return &foreign[i];
+	return NULL;
+}
+
 bool rd_env_wants(const struct rd_port_views *views, size_t p)
 {
 	const struct rd_host *host = views->host;
 	const struct rd_port *port = &host->ports[p];
 
 	return views->v[p].role == RD_ROLE_COMPUTE && rd_port_active(port) && port->num > 0 &&
-	       host->ibdevs[port->ibdev].name && !rd_ibdev_is_efa(host, port->ibdev) &&
-	       !rd_ibdev_is_gaudi(host, port->ibdev);
+	       host->ibdevs[port->ibdev].name && !foreign_of(host, port->ibdev);
 }
 
 /* "mlx5_0/1 and 7 more" */
@@ -44,8 +71,9 @@ static bool set_refusal(const struct rd_host *host, int first, size_t n, struct 
 bool rd_env_refused(const struct rd_port_views *views, struct rd_err *err)
 {
 	const struct rd_host *host = views->host;
-	size_t unsure = 0, compute = 0, ib = 0, efa = 0, gaudi = 0, wanted = 0;
+	size_t unsure = 0, compute = 0, ib = 0, wanted = 0;
 	int first_unsure = -1, first_compute = -1;
+	const struct foreign *other = NULL;
 	char why[200];
 
 	for (size_t p = 0; p < host->n_ports; p++) {
@@ -53,25 +81,19 @@ bool rd_env_refused(const struct rd_port_views *views, struct rd_err *err)
 
 		wanted += rd_env_wants(views, p);
 		ib += rd_env_wants(views, p) && rd_port_is_ib(port);
-		efa += rd_ibdev_is_efa(host, port->ibdev);
-		gaudi += rd_ibdev_is_gaudi(host, port->ibdev);
+		if (!other && views->v[p].role == RD_ROLE_COMPUTE)
+			other = foreign_of(host, port->ibdev);
 		if (views->v[p].role == RD_ROLE_UNKNOWN && rd_port_active(port) && !rd_port_is_aside(views, p)) {
 			first_unsure = unsure++ ? first_unsure : (int)p;
 		} else if (views->v[p].role == RD_ROLE_COMPUTE) {
 			first_compute = compute++ ? first_compute : (int)p;
 		}
 	}
-	if (wanted == 0 && efa > 0) {
-		set_refusal(host, first_compute, compute, err,
-			    "these variables do not apply to EFA: libraries use it through libfabric (aws-ofi-nccl)");
-		rd_err_hint(
-			err,
-			"NCCL_DEBUG=INFO logs \"Selected Provider is efa\"; if it does not, NCCL found no libnccl-net*.so");
+	if (wanted == 0 && other) {
+		set_refusal(host, first_compute, compute, err, other->why);
+		rd_err_hint(err, "%s", other->hint);
 		return true;
 	}
-	if (wanted == 0 && gaudi > 0)
-		return set_refusal(host, first_compute, compute, err,
-				   "these variables do not apply to Gaudi ports: HCCL finds them itself");
 	if (unsure > 0) {
 		snprintf(why, sizeof(why), "cannot determine its role: %s",
 			 views->v[first_unsure].role_why ? views->v[first_unsure].role_why : "unknown");

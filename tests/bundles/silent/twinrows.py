@@ -156,10 +156,10 @@ def everywhere(**values):
     return lambda m: [sysctl(**{f"{n.name}__{k}": v for k, v in values.items()}, **values)(m) for n in m.host.nets()]
 
 
-def iwarp(told_type=True):
-    """What the kernel shows of an iWARP device: the MAC address as its only GID, called RoCE v1; nldev's protocol."""
+def iwarp(told_type=True, only=()):
+    """What the kernel shows of an iWARP device: the MAC address as its only GID, called RoCE v1; nldev's protocol. All, or the named ones."""
     def step(m):
-        for f in m.host.nics():
+        for f in [f for f in m.host.nics() if not only or f.rdma[0].name in only]:
             dev, net = f.rdma[0].name, f.nets[0]
             gid = (net.mac.replace(":", "") + "0" * 20)
             gids(dev, [(0, ":".join(gid[i:i + 4] for i in range(0, 32, 4)), "IB/RoCE v1", net.name)])(m)
