@@ -34,8 +34,8 @@ const struct rd_check rd_check_profile_gpu = {
 	.id = "profile-gpu",
 	.title = "Accelerator listed in the profile is missing",
 	.why = "it fell off the bus, or was never installed: jobs that rely on it fail at start",
-	.fix = "dmesg | grep -e NVRM -e AER -e pciehp\n"
-	       "# Xid 79: it fell off the bus\n"
+	.fix = "dmesg | grep -e GPUDRIVER -e AER -e pciehp\n"
+	       "# NVIDIA, Xid 79: it fell off the bus\n"
 	       "# power-cycle the host while no job runs, then reseat or replace the accelerator\n"
 	       "# if the host was changed: rdmadiag topo-check --learn FILE",
 	.needs = "--profile; accelerators by PCI address",
@@ -48,7 +48,7 @@ const struct rd_check rd_check_profile_nic = {
 	.title = "NIC listed in the profile is missing",
 	.why = "it fell off the bus, or its driver failed: jobs run on fewer NICs, or not at all",
 	.fix = "lspci | grep -e Ethernet -e Infiniband\n"
-	       "dmesg | grep -e mlx5 -e AER -e pciehp\n"
+	       "dmesg | grep -e NICDRIVER -e AER -e pciehp\n"
 	       "# power-cycle the host while no job runs, then reseat or replace the NIC\n"
 	       "# if the host was changed: rdmadiag topo-check --learn FILE",
 	.needs = "--profile; RDMA devices by name",

@@ -4,8 +4,8 @@
 #include "check/shared/rules.h"
 #include "model/host/system.h"
 
-#define GPU_RESCAN                                         \
-	"dmesg | grep -e fallen -e Xid -e AER -e pciehp\n" \
+#define GPU_RESCAN                                     \
+	"dmesg | grep -e GPUDRIVER -e AER -e pciehp\n" \
 	"echo 1 >/sys/bus/pci/rescan\n"
 #define POWER_CYCLE "# if it is still missing: power-cycle the host while no job runs, then reseat or replace the "
 
@@ -197,7 +197,7 @@ const struct rd_check rd_check_nic_missing = {
 	.id = "nic-missing",
 	.title = "NIC is missing from the PCI tree",
 	.why = "it did not come up at boot or was lost: its accelerators share another NIC, and rails do not match",
-	.fix = "dmesg | grep -e mlx5 -e AER -e pciehp\n"
+	.fix = "dmesg | grep -e NICDRIVER -e AER -e pciehp\n"
 	       "echo 1 >/sys/bus/pci/rescan\n" POWER_CYCLE "NIC",
 	.needs = "PCI tree; vendor and device ids of switches, accelerators and NICs",
 	.parts = { RD_PART_PCI | RD_PART_RDMA, 0 },

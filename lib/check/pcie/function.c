@@ -195,7 +195,7 @@ const struct rd_check rd_check_bar_size = {
 	.why = "registering more memory than BAR1 maps fails with EFAULT or EIO",
 	.fix = "lspci -vs ADDRESS\n"
 	       "# enable Above 4G Decoding and Resizable BAR in the BIOS\n"
-	       "# nvidia-smi -q -d MEMORY shows BAR1, too",
+	       "# NVIDIA: nvidia-smi -q -d MEMORY shows BAR1, too",
 	.needs = "sysfs `resource` of accelerators",
 	.parts = { 0, RD_PART_PCI },
 	.each = { RD_EACH_GPU, NULL, judge_size, "no accelerator" },

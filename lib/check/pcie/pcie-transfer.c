@@ -141,7 +141,7 @@ const struct rd_check rd_check_relaxed_ordering = {
 	.title = "PCIe relaxed ordering is disabled on a fast NIC",
 	.why = "writes to memory of the other socket and to accelerators then wait for each other",
 	.fix = "setpci -s ADDRESS CAP_EXP+8.w=10:10\n"
-	       "# until the next boot; permanently: the BIOS, or PCI_WR_ORDERING=1 with mlxconfig\n"
+	       "# until the next boot; permanently: the BIOS, or with ConnectX mlxconfig: PCI_WR_ORDERING=1\n"
 	       "# if a kernel quirk cleared it, dmesg reports that",
 	.needs = "PCI configuration space of NICs (root), Device Control",
 	.parts = { RD_PART_PCI, RD_PART_RDMA },

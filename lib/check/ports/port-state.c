@@ -14,11 +14,12 @@
 
 #define CABLE "# check cable, transceiver and switch port"
 
-/* The link is up, but not the port: that is set for a virtual function on its physical one, perhaps by a hypervisor. */
-static char *virtual_fix(const struct rd_host *host, const struct rd_ibdev *dev)
+/* The link is up, but not the port, or there is no carrier: that is set for a virtual function on its physical one, perhaps by a hypervisor. */
+static char *virtual_fix(const struct rd_host *host, const struct rd_port *port)
 {
+	const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
 	int pf = dev->pci < 0 ? -1 : host->pcis[dev->pci].pf;
-	bool no_guid = dev->node_guid && strspn(dev->node_guid, "0:") == strlen(dev->node_guid);
+	bool no_guid = rd_port_is_ib(port) && dev->node_guid && strspn(dev->node_guid, "0:") == strlen(dev->node_guid);
 	const char *name = "PF";
 
 	for (size_t i = 0; pf >= 0 && i < host->n_netdevs; i++)
@@ -31,15 +32,28 @@ static char *virtual_fix(const struct rd_host *host, const struct rd_ibdev *dev)
 				 "");
 }
 
+/* The vendor's tool. */
+static const char *shows_them(const struct rd_host *host, const struct rd_ibdev *dev)
+{
+	if (dev->pci < 0 || host->pcis[dev->pci].vendor.v == 0x15b3)
+		return "; mlxlink -m shows them";
+	return dev->driver && strcmp(dev->driver, "hfi1") == 0 ? "; opainfo shows them" : "";
+}
+
 /* An interface that is up already has no carrier. */
 static char *down_fix(const struct rd_check_input *in, const struct rd_port *port)
 {
-	const char *name = port->n_netdevs > 0 ? in->host->netdevs[port->netdevs[0]].name : NULL;
+	const struct rd_host *host = in->host;
+	const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
+	const char *name = port->n_netdevs > 0 ? host->netdevs[port->netdevs[0]].name : NULL;
 	const struct rd_netif *netif = name && in->net ? rd_netstate_find_name(in->net, name) : NULL;
 
 	if (!rd_port_is_ethernet(port) || !name)
-		return rd_text("ibstat IBDEV\n" CABLE "; mlxlink -m shows them");
-	return netif && netif->flags & IFF_UP ? rd_text("ethtool -m %s\n" CABLE, name) : NULL;
+		return rd_text("ibstat IBDEV\n" CABLE "%s", shows_them(host, dev));
+	if (!netif || !(netif->flags & IFF_UP))
+		return NULL;
+	return dev->pci >= 0 && rd_pcie_is_vf(host, &host->pcis[dev->pci]) ? virtual_fix(host, port) :
+									     rd_text("ethtool -m %s\n" CABLE, name);
 }
 
 static void fail_down(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
@@ -59,7 +73,7 @@ static void fail_down(const struct rd_check_input *in, size_t p, const char *nam
 				     port->link_layer) :
 			     rd_text("%s, %s", port->state, phys),
 		     rd_text("ACTIVE, LinkUp"),
-		     virtual ? virtual_fix(host, &host->ibdevs[port->ibdev]) :
+		     virtual ? virtual_fix(host, port) :
 		     up	     ? rd_text("mlxlink -d ADDRESS\n"
 					    "# check the switch port, and that the subnet manager has not disabled this one") :
 			       down_fix(in, port));

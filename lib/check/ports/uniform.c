@@ -53,6 +53,9 @@ static const struct rd_netdev *down_in_lag(const struct rd_host *host, const str
 	return NULL;
 }
 
+#define SLOWER \
+	"# check cable, transceiver and switch port: wrong cable, split port, or autonegotiation to a lower speed"
+
 static void judge_speed(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_port *port = &in->host->ports[p];
@@ -72,7 +75,10 @@ static void judge_speed(const struct rd_check_input *in, size_t p, const char *n
 			rd_text("cat /proc/net/bonding/%s\nip link show %s\n# check cable, transceiver and switch port of %s",
 				leg->master, leg->name, leg->name));
 	} else if (odd)
-		rd_check_warn(out, name, rd_text("%s", odd->is), rd_check_as_twins(odd));
+		rd_check_bad(out, RD_SEV_WARNING, name, rd_text("%s", odd->is), rd_check_as_twins(odd),
+			     in->host->pcis[in->host->ibdevs[port->ibdev].pci].vendor.v == MELLANOX ?
+				     NULL :
+				     rd_text("ethtool -m IF\n" SLOWER));
 	else
 		report_good_or_mixed(in, RD_TRAIT_RATE, -1, (int)p, name, out);
 }
@@ -173,9 +179,7 @@ const struct rd_check rd_check_speed_uniform = {
 	.id = "port-speed-uniform",
 	.title = "Port is slower than those of comparable NICs",
 	.why = "collectives stripe over all NICs and are as fast as the slowest",
-	.fix = "mlxlink -d ADDRESS -m\n"
-	       "# check cable, transceiver and switch port: wrong cable, split port, or autonegotiation to a lower "
-	       "speed",
+	.fix = "mlxlink -d ADDRESS -m\n" SLOWER,
 	.needs = "sysfs rate of ports; board and PCI location of NICs",
 	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
 	.each = { RD_EACH_PORT, NULL, judge_speed, "no active port on a NIC" },

@@ -140,7 +140,30 @@ static void find_name(const struct rd_host *host, char *word, struct names *name
 			names->first = host->ports[p].netdevs[0];
 }
 
-/* A fix with the names of its subject. */
+/* What lines of the log begin with that the driver of the NICs writes. NULL: unknown. */
+static const char *nic_driver(const struct rd_host *host)
+{
+	for (size_t i = 0; i < host->n_ibdevs; i++)
+		if (host->ibdevs[i].driver && !host->ibdevs[i].parent_netdev)
+			return host->ibdevs[i].driver;
+	return NULL;
+}
+
+static const char *gpu_driver(const struct rd_host *host)
+{
+	const char *found = "NVRM"; /* NVIDIA's */
+
+	for (size_t g = 0; g < host->n_gpus; g++) {
+		if (!host->gpus[g].vendor || strcmp(host->gpus[g].vendor, "NVIDIA") == 0)
+			continue;
+		found = host->pcis[host->gpus[g].pci].driver;
+		if (found)
+			break;
+	}
+	return found;
+}
+
+/* A fix with the names of its subject, and the drivers of the host. */
 static char *fix_for(const struct rd_host *host, const char *subject, const char *fix)
 {
 	struct names names = { -1, -1, -1, -1 };
@@ -166,11 +189,13 @@ static char *fix_for(const struct rd_host *host, const char *subject, const char
 	}
 	return rd_fix_fill(fix,
 			   (struct rd_fix_word[]){
+				   { "NICDRIVER", host ? nic_driver(host) : NULL },
+				   { "GPUDRIVER", host ? gpu_driver(host) : NULL },
 				   { "ADDRESS", names.pci >= 0 ? host->pcis[names.pci].addr : NULL },
 				   { "IBDEV", names.ibdev >= 0 ? host->ibdevs[names.ibdev].name : NULL },
 				   { "IF", names.netdev >= 0 ? host->netdevs[names.netdev].name : NULL },
 			   },
-			   3);
+			   5);
 }
 
 /* Takes ownership of the texts. A finding without its own fix gets the rule's, except for notes, which are not faults. */

@@ -191,7 +191,7 @@ const struct rd_check rd_check_gpu_driver = {
 	.id = "gpu-driver",
 	.title = "Accelerator lacks its driver",
 	.why = "jobs see one accelerator fewer, and fail or hang at start",
-	.fix = "dmesg | grep -e ADDRESS -e NVRM\n"
+	.fix = "dmesg | grep -e ADDRESS -e GPUDRIVER\n"
 	       "# the log has the reason why the driver failed to probe the device (nvidia: NVRM, Xid lines)",
 	.needs = "sysfs driver of accelerators",
 	.parts = { RD_PART_PCI, RD_PART_RDMA },

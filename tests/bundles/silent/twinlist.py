@@ -524,4 +524,12 @@ rows(KIND,
      ("bnxt_en alone of Broadcom's packages", "mi300x-thor2", out_of_tree("bnxt_en"), "warning modules-mixed"),
      ("ib_core alone of NVIDIA's packages", "h100-4nic", lambda m: setattr(m.host, "modules", [x.replace("24.04-0.6.6|", "") if x.startswith("mlx5_ib") else x for x in m.host.modules]), "critical modules-mixed", {"words": "mlx5_ib"}),
      ("nvidia_peermem, which does not serve EFA", "aws-p5", CLOSED, "critical peermem", {"words": "efa_nv_peermem"}),
-     ("EFA without any peer memory", "aws-p5", [without("nvidia_peermem"), NO_DMABUF], "critical peermem", {"words": "efa_nv_peermem"}))
+     ("EFA without any peer memory", "aws-p5", [without("nvidia_peermem"), NO_DMABUF], "critical peermem", {"words": "efa_nv_peermem"}),
+     ("advice of a missing NIC", "mi300x-thor2", gone("bnxt_re3"), "text grep -e bnxt_en -e AER", {"command": "topo-check"}),
+     ("advice of a missing accelerator", "mi300x-pollara", gone("GPU2"), "text grep -e amdgpu -e AER", {"command": "topo-check"}),
+     ("advice of a missing accelerator", "dgx-h100", gone("GPU2"), "text grep -e NVRM -e AER", {"command": "topo-check"}),
+     ("advice of an accelerator without driver", "mi300x-thor2", pci_put("GPU3", "driver", None), "no-text NVRM$", {"command": "topo-check"}),
+     ("advice of a slow port", "mi300x-thor2", lambda m: setattr(m.fn("bnxt_re2").rdma[0].ports[0], "rate", 200), "text ethtool -m benic3p1", {"command": "topo-check"}),
+     ("advice of a slow port", "hgx-b200", lambda m: setattr(m.fn("mlx5_2").rdma[0].ports[0], "rate", 200), "text mlxlink -d", {"command": "topo-check"}),
+     ("advice of a virtual function that is down", "kvm-h100", down("mlx5_2"), "text vf N state auto", {"command": "topo-check"}),
+     ("advice of a port that is down", "hgx-b200", down("mlx5_2"), "text ethtool -m gpu2rdma0", {"command": "topo-check"}))
