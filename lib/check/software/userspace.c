@@ -168,6 +168,11 @@ static void run_provider(const struct rd_check_input *in, struct rd_check_out *o
 			rd_check_unknown(
 				out, dev->name,
 				"no libibverbs in the usual library directories: programs that do not bring it see no RDMA device");
+		else if (!has_provider(&system->providers, provider) && has_provider(&system->providers_local, provider))
+			rd_check_unknown(
+				out, dev->name,
+				"its libibverbs provider is in /usr/local alone, where the loader may look or not: "
+				"ldconfig -p | grep rdmav");
 		else if (!has_provider(&system->providers, provider))
 			rd_check_fail(out, dev->name, rd_text("no libibverbs provider for %s", provider),
 				      rd_text("lib%s-rdmav*.so", provider));
@@ -205,7 +210,7 @@ const struct rd_check rd_check_provider = {
 	.why = "ibv_get_device_list returns no device: \"no userspace driver available\"",
 	.fix = "# install the rdma-core providers (Debian: ibverbs-providers, Red Hat: libibverbs), also in the "
 	       "container image",
-	.needs = "driver of RDMA devices, libibverbs/*.so in the library directory",
+	.needs = "driver of RDMA devices, libibverbs/*.so in the library directory, lib*-rdmav*.so in /usr/local/lib",
 	.parts = { RD_PART_PROGRAMS | RD_PART_RDMA, 0 },
 	.run = run_provider,
 };

@@ -235,7 +235,7 @@ static void read_devices(const struct rd_sysfs *fs, struct rd_system *system)
 }
 
 /* "libmlx5-rdmav34.so", "mlx5.driver": "mlx5". An empty name: no provider. */
-static void add_provider(struct rd_system *system, const char *file)
+static void add_provider(struct rd_text_list *list, const char *file)
 {
 	const char *name = strncmp(file, "lib", 3) == 0 ? file + 3 : file;
 	size_t n = strcspn(name, "-.");
@@ -245,21 +245,35 @@ static void add_provider(struct rd_system *system, const char *file)
 		return;
 	memcpy(copy, name, n);
 	copy[n] = '\0';
-	if (!rd_text_list_has(&system->providers, copy))
-		rd_text_list_add(&system->providers, copy);
+	if (!rd_text_list_has(list, copy))
+		rd_text_list_add(list, copy);
+}
+
+static bool add_providers(const struct rd_sysfs *fs, struct rd_text_list *list, const char *dir, const char *below,
+			  const char *pattern)
+{
+	_cleanup_names_ struct rd_names names = { 0 };
+
+	if (rd_sysfs_list(fs, &names, "%s%s", dir, below) < 0)
+		return false;
+	for (size_t i = 0; i < names.n && list->n < 256; i++)
+		if (fnmatch(pattern, names.v[i], 0) == 0)
+			add_provider(list, names.v[i]);
+	return true;
 }
 
 void rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system)
 {
 	static const char *const dirs[] = { "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
-					    "/usr/lib/powerpc64le-linux-gnu" };
+					    "/usr/lib/powerpc64le-linux-gnu", "/usr/lib" };
+	/* Broadcom's package installs to them; the loader finds it there if it was configured so. */
+	static const char *const local[] = { "/usr/local/lib", "/usr/local/lib64" };
 	static const char *const files[] = { "/etc/nccl.conf", "/etc/environment" };
 	static const char *const kinds[] = { "NCCL_", "NVSHMEM_", "UCX_", "GLOO_", "FI_", "MC_" };
 
 	read_devices(fs, system);
 	/* A provider must be a library that libibverbs finds; files in libibverbs.d only name it. */
 	for (size_t d = 0; d < RD_ARRAY_SIZE(dirs); d++) {
-		_cleanup_names_ struct rd_names names = { 0 };
 		static const char base[] = "libibverbs.so.";
 		_cleanup_free_ char *target = NULL;
 		const char *name;
@@ -269,13 +283,10 @@ void rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system)
 		name = target ? rd_basename(target) : "";
 		if (!system->libibverbs && strncmp(name, base, sizeof(base) - 1) == 0)
 			system->libibverbs = rd_dup(name + sizeof(base) - 1);
-		if (rd_sysfs_list(fs, &names, "%s/libibverbs", dirs[d]) < 0)
-			continue;
-		system->providers_known = true;
-		for (size_t i = 0; i < names.n && i < 256; i++)
-			if (fnmatch("*.so", names.v[i], 0) == 0)
-				add_provider(system, names.v[i]);
+		system->providers_known |= add_providers(fs, &system->providers, dirs[d], "/libibverbs", "*.so");
 	}
+	for (size_t d = 0; d < RD_ARRAY_SIZE(local); d++)
+		add_providers(fs, &system->providers_local, local[d], "", "lib*-rdmav*.so");
 	/* Without the directory there is no provider, if libibverbs is installed. */
 	system->providers_known |= system->libibverbs != NULL;
 	/* NAME=VALUE lines of files that apply to every job on this host. */

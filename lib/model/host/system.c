@@ -42,6 +42,7 @@ void rd_system_deinit(struct rd_system *system)
 		system->huge, system->uverbs, system->libibverbs, system->thp_defrag);
 	rd_text_list_deinit(&system->memory_peers);
 	rd_text_list_deinit(&system->providers);
+	rd_text_list_deinit(&system->providers_local);
 	rd_text_list_deinit(&system->job_env);
 	*system = (struct rd_system){ 0 };
 }

@@ -93,6 +93,7 @@ struct rd_system {
 	/* User space: providers of libibverbs ("mlx5"), by library and by configuration; version of libibverbs. */
 	bool providers_known;
 	struct rd_text_list providers;
+	struct rd_text_list providers_local; /* below /usr/local, where the loader may look or not */
 	char *libibverbs;
 
 	/* NCCL's and UCX's settings for all jobs: NAME=VALUE lines. */
