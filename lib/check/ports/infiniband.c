@@ -99,6 +99,14 @@ static void report_ipoib(const struct rd_port_views *views, size_t netdev, struc
 	rd_check_port_bad(out, role, RD_SEV_WARNING, host->netdevs[netdev].name, observed, expected);
 }
 
+/* In datagram mode; packets of Omni-Path have up to 10 KiB. */
+static unsigned most_mtu(const struct rd_host *host, const struct rd_netdev *netdev)
+{
+	const char *driver = netdev->pci >= 0 ? host->pcis[netdev->pci].driver : NULL;
+
+	return driver && strcmp(driver, "hfi1") == 0 ? 10236 : 4092;
+}
+
 /* Both ends must use the same mode, so all interfaces of a host should. */
 static void run_ipoib(const struct rd_check_input *in, struct rd_check_out *out)
 {
@@ -115,9 +123,10 @@ static void run_ipoib(const struct rd_check_input *in, struct rd_check_out *out)
 		else if (first && strcmp(first, mode) != 0)
 			report_ipoib(in->ports, i, out, rd_text("%s, others %s", mode, first),
 				     rd_text("the same mode on all IPoIB interfaces"));
-		else if (strcmp(mode, "datagram") == 0 && netdev->mtu.known == RD_OK && netdev->mtu.v > 4092)
+		else if (strcmp(mode, "datagram") == 0 && netdev->mtu.known == RD_OK &&
+			 netdev->mtu.v > most_mtu(in->host, netdev))
 			report_ipoib(in->ports, i, out, rd_text("datagram mode with an MTU of %u", netdev->mtu.v),
-				     rd_text("at most 4092"));
+				     rd_text("at most %u", most_mtu(in->host, netdev)));
 		else
 			rd_check_good(out, netdev->name);
 		first = first ? first : mode;

@@ -171,7 +171,7 @@ static void judge_netdev(const struct rd_check_input *in, size_t p, const char *
 	const struct rd_netdev *netdev;
 
 	if (!rd_port_is_ethernet(port) || port->n_netdevs == 0 || role == RD_ROLE_STORAGE ||
-	    role == RD_ROLE_MANAGEMENT || rd_ibdev_is_gaudi(in->host, port->ibdev))
+	    role == RD_ROLE_MANAGEMENT || rd_ibdev_is_gaudi(in->host, port->ibdev) || rd_port_is_aside(in->ports, p))
 		return;
 	netdev = &in->host->netdevs[port->netdevs[0]];
 	if (!netdev->operstate)

@@ -140,13 +140,13 @@ static void find_name(const struct rd_host *host, char *word, struct names *name
 			names->first = host->ports[p].netdevs[0];
 }
 
-/* What lines of the log begin with that the driver of the NICs writes. NULL: unknown. */
+/* What lines of the log begin with that the driver of the NICs writes. */
 static const char *nic_driver(const struct rd_host *host)
 {
 	for (size_t i = 0; i < host->n_ibdevs; i++)
 		if (host->ibdevs[i].driver && !host->ibdevs[i].parent_netdev)
 			return host->ibdevs[i].driver;
-	return NULL;
+	return "mlx5";
 }
 
 static const char *gpu_driver(const struct rd_host *host)
@@ -158,9 +158,9 @@ static const char *gpu_driver(const struct rd_host *host)
 			continue;
 		found = host->pcis[host->gpus[g].pci].driver;
 		if (found)
-			break;
+			return found;
 	}
-	return found;
+	return found ?: "amdgpu";
 }
 
 /* A fix with the names of its subject, and the drivers of the host. */

@@ -511,6 +511,8 @@ rows(KIND,
 
 KIND = "drivers of clouds and of vendors"
 BNXT = "usr/lib/x86_64-linux-gnu/libibverbs/libbnxt_re-rdmav34.so{}"
+OPA = model(lambda m: (setattr(m.fn("mlx5_0"), "driver", "hfi1"), setattr(m.fn("mlx5_0"), "ids", (0x8086, 0x24F0, 0x8086, 0x24F0)),
+                       m.files.update({BNXT.format("").replace("bnxt_re", "hfi1verbs"): ""})))
 GDR = each(dev_put, lambda m: [r.name for f in m.host.nics() for r in f.rdma], "gdr", "1")
 rows(KIND,
      ("EFA of Amazon's installer", "aws-p5", out_of_tree("efa"), "quiet modules-mixed"),
@@ -523,6 +525,8 @@ rows(KIND,
      ("iWARP on the port for storage alone", "irdma-hpc", iwarp(only=("irdma1",)), "text NCCL_IB_HCA='=irdma3:1'", {"command": "nic-map --env nccl"}),
      ("the provider of Broadcom's packages", "mi300x-thor2", [put(BNXT.format(".inbox"), ""), put(BNXT.format(""), None), put("usr/local/lib/libbnxt_re-rdmav34.so", "")], "unknown provider-library"),
      ("providers in /usr/lib, as on Alpine", "hgx-b200", [put("usr/lib/x86_64-linux-gnu", None), put("usr/lib/libibverbs/libmlx5-rdmav57.so", "")], "quiet provider-library"),
+     ("Omni-Path has packets of 10 KiB", "hpc-no-gpu", [OPA, model(lambda m: setattr(net_of(m, "ib0"), "mtu", 10236))], "quiet ipoib-mode"),
+     ("spare ports: their interfaces may be down", "h100-pure-ib", THIS_HOST, "no-text [1-9] unknown", {"command": "topo-check --only roce-netdev"}),
      ("mlx5_core alone of NVIDIA's packages", "hgx-b200", out_of_tree("mlx5_core"), "warning modules-mixed"),
      ("bnxt_en alone of Broadcom's packages", "mi300x-thor2", out_of_tree("bnxt_en"), "warning modules-mixed"),
      ("ib_core alone of NVIDIA's packages", "h100-4nic", lambda m: setattr(m.host, "modules", [x.replace("24.04-0.6.6|", "") if x.startswith("mlx5_ib") else x for x in m.host.modules]), "critical modules-mixed", {"words": "mlx5_ib"}),
@@ -530,6 +534,8 @@ rows(KIND,
      ("EFA without any peer memory", "aws-p5", [without("nvidia_peermem"), NO_DMABUF], "critical peermem", {"words": "efa_nv_peermem"}),
      ("the provider of the kernel's driver set aside", "mi300x-thor2", [put(BNXT.format(".inbox"), ""), put(BNXT.format(""), None)], "critical provider-library", {"words": "bnxt"}),
      ("providers in /usr/lib, all but one", "hgx-b200", [put("usr/lib/x86_64-linux-gnu", None), put("usr/lib/libibverbs/libefa-rdmav57.so", "")], "critical provider-library", {"words": "mlx5"}),
+     ("InfiniBand has not", "hpc-no-gpu", model(lambda m: setattr(net_of(m, "ib0"), "mtu", 10236)), "warning ipoib-mode"),
+     ("advice of an Omni-Path port", "hpc-no-gpu", [OPA, down("mlx5_0")], "no-text mlxlink", {"command": "topo-check"}),
      ("advice of a missing NIC", "mi300x-thor2", gone("bnxt_re3"), "text grep -e bnxt_en -e AER", {"command": "topo-check"}),
      ("advice of a missing accelerator", "mi300x-pollara", gone("GPU2"), "text grep -e amdgpu -e AER", {"command": "topo-check"}),
      ("advice of a missing accelerator", "dgx-h100", gone("GPU2"), "text grep -e NVRM -e AER", {"command": "topo-check"}),
