@@ -133,6 +133,13 @@ static void place_soft_device(struct rd_host *host, struct rd_ibdev *dev)
 		for (size_t g = 0; !name && g < port->n_gids; g++)
 			name = port->gids[g].netdev;
 	}
+	/* siw has no file that names it, nor have kernels before GIDs of iWARP had interfaces; its parent is that of the interface. */
+	if (!dev->parent_netdev && dev->node_desc && strcmp(dev->node_desc, "Software iWARP stack") == 0) {
+		for (size_t i = 0; !name && dev->pci >= 0 && i < host->n_netdevs; i++)
+			if (host->netdevs[i].pci == dev->pci)
+				name = host->netdevs[i].name;
+		dev->parent_netdev = rd_dup_if(name);
+	}
 	netdev = dev->pci < 0 ? rd_host_find_netdev(host, name) : -1;
 	if (netdev < 0 || host->netdevs[netdev].pci < 0)
 		return;

@@ -199,6 +199,22 @@ def without(*names):
     return step
 
 
+def siw(beside):
+    """A device of siw over the interface of another device, below its PCI function, as Linux 5.3 shows it: no interface of its GID."""
+    guid, ports = "0250:56ff:fe00:0001", {"link_layer": "Ethernet", "state": "4: ACTIVE", "phys_state": "5: LinkUp", "rate": "2.5 Gb/sec (1X SDR)",
+                                          "lid": "0x0", "sm_lid": "0x0", "pkeys/0": "0xffff", "gids/0": "0250:5600:0001:0000:0000:0000:0000:0000"}
+    text = {"node_guid": guid, "sys_image_guid": guid, "node_desc": "Software iWARP stack", "node_type": "4: RNIC", **{f"ports/1/{k}": v for k, v in ports.items()}}
+
+    def step(m):
+        fn = m.fn(beside)
+        m.files["sys/class/infiniband/siw0"] = Link(f"../../devices/{fn.path()}/infiniband/siw0")
+        m.files[f"{m.pci(beside)}/infiniband/siw0/device"] = Link(f"../../../{fn.addr}")
+        for name, value in text.items():
+            m.files[f"{m.pci(beside)}/infiniband/siw0/{name}"] = f"{value}\n"
+        m.files["sys/class/infiniband_verbs/uverbs9/ibdev"] = "siw0\n"
+    return step
+
+
 def out_of_tree(*names):
     """Modules that a vendor's package has brought."""
     return lambda m: setattr(m.host, "modules", [f"{x.split()[0]} 1.0|{x.partition(' ')[2]}" if x.split()[0] in names else x for x in m.host.modules])
