@@ -127,9 +127,11 @@ static void run_mode(const struct rd_check_input *in, struct rd_check_out *out)
 static const struct {
 	const char *driver, *provider;
 } providers[] = {
-	{ "mlx5", "mlx5" },   { "mlx4", "mlx4" }, { "bnxt", "bnxt" },	   { "ice", "irdma" },	    { "i40e", "irdma" },
-	{ "idpf", "irdma" },  { "efa", "efa" },	  { "erdma", "erdma" },	   { "hns3", "hns" },	    { "qede", "qedr" },
-	{ "cxgb4", "cxgb4" }, { "mana", "mana" }, { "hfi1", "hfi1verbs" }, { "qib", "ipathverbs" },
+	{ "mlx5", "mlx5" },	 { "mlx4", "mlx4" },	  { "bnxt", "bnxt" },	{ "ice", "irdma" },
+	{ "i40e", "irdma" },	 { "idpf", "irdma" },	  { "efa", "efa" },	{ "erdma", "erdma" },
+	{ "hns3", "hns" },	 { "qede", "qedr" },	  { "cxgb4", "cxgb4" }, { "mana", "mana" },
+	{ "hfi1", "hfi1verbs" }, { "qib", "ipathverbs" }, { "ionic", "ionic" }, { "be2net", "ocrdma" },
+	{ "vmw", "vmw_pvrdma" },
 };
 
 static const char *provider_of(const struct rd_ibdev *dev)
