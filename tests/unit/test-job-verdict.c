@@ -321,6 +321,33 @@ TEST(copies_of_libibverbs)
 	}
 }
 
+/* A module of NVIDIA's is nothing that a process on another vendor's accelerators needs. */
+TEST(memory_of_accelerators)
+{
+	static const struct {
+		const char *opened;
+		bool judged;
+	} accelerators[] = { { "open nvidia0\n", true }, { "open kfd\n", false }, { "", false } };
+
+	for (size_t i = 0; i < sizeof(accelerators) / sizeof(accelerators[0]); i++) {
+		struct rd_job_proc proc = { .pid = 1 };
+		struct rd_job_view view = { .proc = &proc };
+		struct rd_job_kernel kernel = { .known = true };
+		struct rd_host host = { 0 };
+		struct rd_system system = { .modules_known = true };
+		const struct rd_job_input in = { &host, &kernel, &system, NULL };
+		bool judged = false;
+
+		rd_job_take(accelerators[i].opened, &proc);
+		rd_job_judge(&in, &view);
+		for (size_t k = 0; k < view.can.n; k++)
+			judged |= strcmp(view.can.v[k].id, "job-gpu-memory") == 0;
+		assert_int_equal(judged, accelerators[i].judged);
+		rd_job_view_deinit(&view);
+		rd_job_proc_deinit(&proc);
+	}
+}
+
 /* A provider as it is built, and each of its bytes damaged. */
 TEST(provider)
 {

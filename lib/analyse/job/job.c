@@ -499,9 +499,8 @@ static void judge_rest(const struct rd_job_input *in, const struct rd_job_proc *
 		add_result(can, "seccomp",
 			   made("job-seccomp", RD_SEV_NOTE,
 				rd_dup("a filter is active; what it forbids cannot be read"), NULL));
-	if (in->system && in->system->modules_known &&
-	    (rd_job_count_open(proc, "nvidia") || rd_job_count_open(proc, "kfd")) && !rd_gives_peermem(in->system) &&
-	    !rd_has_dmabuf(in->system))
+	if (in->system && in->system->modules_known && rd_job_count_open(proc, "nvidia") &&
+	    !rd_gives_peermem(in->system) && !rd_has_dmabuf(in->system))
 		add_result(can, "accelerator memory",
 			   made("job-gpu-memory", RD_SEV_WARNING,
 				rd_dup("neither nvidia_peermem nor DMA-BUF: transfers are copied through host memory"),

@@ -825,7 +825,7 @@ int rd_attach_run(struct rd_attach *attach, char **reason, struct rd_err *err)
 	_cleanup_free_ bool *noted = rd_alloc(attach->set->n_fns, sizeof(*noted));
 	enum rd_backend order[RD_BACKEND_COUNT];
 	size_t selected = 0;
-	int last_error = 0, r;
+	int last_error = 0, r = 0;
 
 	for (size_t i = 0; i < attach->set->n_fns; i++) {
 		selected += attach->set->fns[i].selected;
