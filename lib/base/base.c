@@ -130,6 +130,11 @@ int rd_compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+bool rd_same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 void *rd_find_u64(const void *v, size_t n, size_t elem_size, uint64_t key)
 {
 	size_t i = rd_lower_bound(&key, v, n, elem_size, rd_compare_u64);

@@ -85,6 +85,9 @@ int rd_compare_u64(const void *a, const void *b);
 /* The same with a text. */
 int rd_compare_texts(const void *a, const void *b);
 
+/* NULL equals NULL only. */
+bool rd_same_text(const char *a, const char *b);
+
 /* The index of the first element not less than `key` in an array sorted by `compare`; `n`: all are less. */
 size_t rd_lower_bound(const void *key, const void *v, size_t n, size_t elem_size,
 		      int (*compare)(const void *elem, const void *key));

@@ -413,11 +413,6 @@ static bool leave_out(struct rd_grid *grid)
 	return true;
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static size_t count_different(uint64_t *hashes, size_t n)
 {
 	size_t different = 0;
@@ -454,7 +449,7 @@ static int choose_head(const struct rd_grid *grid, size_t c)
 	for (size_t i = 0; i < grid->n && n < NAMES_READ; i++)
 		if (grid->rows[i].index < NAMES_READ && rd_text_width(grid->rows[i].cells[c].text) > grid->shown[c])
 			names[n++] = grid->rows[i].cells[c].text;
-	qsort(names, n, sizeof(*names), compare_texts);
+	qsort(names, n, sizeof(*names), rd_compare_texts);
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || strcmp(names[i], names[different - 1]) != 0)
 			names[different++] = names[i];

@@ -78,11 +78,6 @@ double rd_moments_seconds(const struct rd_counted *before, const struct rd_count
 	return a->realtime_ns && b->realtime_ns > a->realtime_ns ? (double)(b->realtime_ns - a->realtime_ns) / 1e9 : 0;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
 	return text ? rd_hash(hash, text, strlen(text) + 1) : rd_hash(hash, "", 1);
@@ -104,7 +99,7 @@ static bool same_counter(const struct rd_counter_set *a, const struct rd_counter
 	const struct rd_counter_port *pa = &a->ports[ca->port], *pb = &b->ports[cb->port];
 
 	return ca->group == cb->group && ca->counter == cb->counter && strcmp(ca->name, cb->name) == 0 &&
-	       same_text(ca->netdev, cb->netdev) && pa->port == pb->port && same_text(pa->ibdev, pb->ibdev);
+	       rd_same_text(ca->netdev, cb->netdev) && pa->port == pb->port && rd_same_text(pa->ibdev, pb->ibdev);
 }
 
 /* Index in `before`, whose counters are in `map`; -1: not found. */
@@ -123,7 +118,7 @@ static ptrdiff_t find_counter(const struct rd_map *map, const struct rd_counter_
 size_t rd_counted_port(const struct rd_counter_set *set, const char *ibdev, unsigned port)
 {
 	for (size_t i = 0; i < set->n_ports; i++)
-		if (set->ports[i].port == port && same_text(set->ports[i].ibdev, ibdev))
+		if (set->ports[i].port == port && rd_same_text(set->ports[i].ibdev, ibdev))
 			return i;
 	return SIZE_MAX;
 }

@@ -10,11 +10,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-static void add_var(struct rd_env *env, const char *library, const char *name, char *value)
-{
-	*RD_ADD(env->v, env->n, env->cap) = (struct rd_env_var){ .library = library, .name = name, .value = value };
-}
-
 /* That of Alibaba, erdma, has a mode without rdma_cm. */
 static bool needs_rdmacm(const struct rd_host *host, int ibdev)
 {
@@ -192,11 +187,11 @@ static void add_nvshmem(const struct rd_host *host, const struct rd_nicmap *map,
 	_cleanup_free_ char *mapping = pe_mapping(host, map);
 	const char *name = NULL;
 
-	add_var(env, "nvshmem", "NVSHMEM_ENABLE_NIC_PE_MAPPING", rd_text("%d", *mapping != '\0'));
+	rd_env_add(env, "nvshmem", "NVSHMEM_ENABLE_NIC_PE_MAPPING", rd_text("%d", *mapping != '\0'));
 	if (*mapping)
-		add_var(env, "nvshmem", "NVSHMEM_HCA_PE_MAPPING", RD_TAKE(mapping));
+		rd_env_add(env, "nvshmem", "NVSHMEM_HCA_PE_MAPPING", RD_TAKE(mapping));
 	else
-		add_var(env, "nvshmem", "NVSHMEM_HCA_LIST", port_list(&map->ports));
+		rd_env_add(env, "nvshmem", "NVSHMEM_HCA_LIST", port_list(&map->ports));
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (rd_env_wants(&map->ports, p))
 			name = host->ibdevs[host->ports[p].ibdev].name;
@@ -205,10 +200,10 @@ static void add_nvshmem(const struct rd_host *host, const struct rd_nicmap *map,
 
 		while (isalpha((unsigned char)name[n]))
 			n++;
-		add_var(env, "nvshmem", "NVSHMEM_HCA_PREFIX", rd_text("%.*s", (int)n, name));
+		rd_env_add(env, "nvshmem", "NVSHMEM_HCA_PREFIX", rd_text("%.*s", (int)n, name));
 	}
 	if (gid_index >= 0)
-		add_var(env, "nvshmem", "NVSHMEM_IB_GID_INDEX", rd_text("%d", gid_index));
+		rd_env_add(env, "nvshmem", "NVSHMEM_IB_GID_INDEX", rd_text("%d", gid_index));
 }
 
 void rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct rd_env *ret)
@@ -221,15 +216,15 @@ void rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct
 		front = host->netdevs[i].default_route ? host->netdevs[i].name : NULL;
 	if (!*list || rd_env_refused(&map->ports, NULL))
 		return;
-	add_var(ret, "nccl", "NCCL_IB_HCA", rd_text("=%s", list));
+	rd_env_add(ret, "nccl", "NCCL_IB_HCA", rd_text("=%s", list));
 	if (gid_index >= 0)
-		add_var(ret, "nccl", "NCCL_IB_GID_INDEX", rd_text("%d", gid_index));
+		rd_env_add(ret, "nccl", "NCCL_IB_GID_INDEX", rd_text("%d", gid_index));
 	if (front)
-		add_var(ret, "nccl", "NCCL_SOCKET_IFNAME", rd_text("=%s", front));
+		rd_env_add(ret, "nccl", "NCCL_SOCKET_IFNAME", rd_text("=%s", front));
 	if (front)
-		add_var(ret, "nccl", "GLOO_SOCKET_IFNAME", rd_text("%s", front));
+		rd_env_add(ret, "nccl", "GLOO_SOCKET_IFNAME", rd_text("%s", front));
 	add_nvshmem(host, map, gid_index, ret);
-	add_var(ret, "ucx", "UCX_NET_DEVICES", rd_text("%s", list));
+	rd_env_add(ret, "ucx", "UCX_NET_DEVICES", rd_text("%s", list));
 	if (gid_index >= 0)
-		add_var(ret, "ucx", "UCX_IB_GID_INDEX", rd_text("%d", gid_index));
+		rd_env_add(ret, "ucx", "UCX_IB_GID_INDEX", rd_text("%d", gid_index));
 }

@@ -55,7 +55,7 @@ static void check_provider(struct rd_check_env *check)
 {
 	const char *value = check->effect->value;
 	_cleanup_env_list_ struct rd_env_list unknown = { 0 };
-	bool efa = rd_envcheck_has_efa(check->host);
+	bool efa = rd_host_has_efa(check->host);
 
 	if (*value == '^')
 		return rd_envcheck_effect(check, "all providers except these");

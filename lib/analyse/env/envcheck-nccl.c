@@ -288,7 +288,7 @@ static void check_net(struct rd_check_env *check)
 	}
 	if (ib) {
 		rd_envcheck_effect(check, "NCCL's built-in IB/RoCE transport");
-		if (!rd_envcheck_has_efa(check->host) || rd_envcheck_has_rdma(check, false))
+		if (!rd_host_has_efa(check->host) || rd_envcheck_has_rdma(check, false))
 			return;
 		return rd_envcheck_finding_fix(
 			check, RD_SEV_CRITICAL, "env-no-network",
@@ -346,7 +346,7 @@ static void check_net_plugin(struct rd_check_env *check)
 
 	if (no_plugin(check->all)) {
 		rd_envcheck_effect(check, "no plugin: NCCL's built-in IB/RoCE transport, else TCP");
-		if (!rd_envcheck_has_efa(check->host) || rd_envcheck_has_rdma(check, false))
+		if (!rd_host_has_efa(check->host) || rd_envcheck_has_rdma(check, false))
 			return;
 		return rd_envcheck_finding_fix(
 			check, RD_SEV_CRITICAL, "env-rdma-off", "EFA needs a plugin",
@@ -467,7 +467,7 @@ static void check_gin_type(struct rd_check_env *check)
 	bool efa = rd_env_number(check->all, RD_ENV_NCCL, check->effect->name, -1) == 5;
 
 	rd_envcheck_values(check);
-	if (efa && rd_envcheck_has_efa(check->host) && system && system->nvidia_registry && !rd_maps_peers(system))
+	if (efa && rd_host_has_efa(check->host) && system && system->nvidia_registry && !rd_maps_peers(system))
 		rd_envcheck_finding_fix(
 			check, RD_SEV_CRITICAL, "env-gin-mapping", "NVIDIA driver does not let GPUs write to NICs",
 			"EFA-GDA (aws-ofi-nccl) fails as its context is created",

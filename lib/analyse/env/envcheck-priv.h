@@ -140,7 +140,6 @@ bool rd_envcheck_uses(const struct rd_check_env *check, size_t port);
 void rd_envcheck_count(const struct rd_check_env *check, size_t *roce, size_t *ib);
 /* Whether any active compute port supports RDMA; EFA ports count if `efa`. */
 bool rd_envcheck_has_rdma(const struct rd_check_env *check, bool efa);
-bool rd_envcheck_has_efa(const struct rd_host *host);
 
 /* A list of names: the first few are kept, the rest is counted. */
 struct rd_env_list {

@@ -228,7 +228,7 @@ static void check_devices(struct rd_check_env *check)
 static void check_tls(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list unknown = { 0 };
-	bool only_efa = rd_envcheck_has_efa(check->host) && !rd_envcheck_has_rdma(check, false);
+	bool only_efa = rd_host_has_efa(check->host) && !rd_envcheck_has_rdma(check, false);
 	bool allowed = allows_rdma(check->effect->value, only_efa);
 	const char *at = check->effect->value, *entry;
 	size_t size;

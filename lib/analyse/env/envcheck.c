@@ -131,14 +131,6 @@ void rd_envcheck_count(const struct rd_check_env *check, size_t *roce, size_t *i
 		}
 }
 
-bool rd_envcheck_has_efa(const struct rd_host *host)
-{
-	for (size_t d = 0; d < host->n_ibdevs; d++)
-		if (rd_ibdev_is_efa(host, (int)d))
-			return true;
-	return false;
-}
-
 bool rd_envcheck_has_rdma(const struct rd_check_env *check, bool efa)
 {
 	const struct rd_host *host = check->host;

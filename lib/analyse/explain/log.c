@@ -671,17 +671,12 @@ static uint64_t hash_of(const struct rd_log_line *line)
 	return ret;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static bool is_same(const struct rd_log_line *a, const struct rd_log_line *b)
 {
-	bool same = a->form == b->form && same_text(a->host, b->host) && same_text(a->file, b->file);
+	bool same = a->form == b->form && rd_same_text(a->host, b->host) && rd_same_text(a->file, b->file);
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(identity) && same; i++)
-		same = same_text(a->values[identity[i]], b->values[identity[i]]);
+		same = rd_same_text(a->values[identity[i]], b->values[identity[i]]);
 	return same;
 }
 

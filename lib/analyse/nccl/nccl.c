@@ -483,10 +483,8 @@ static void set_gpudirect(const struct rd_host *host, const struct rd_nccl_paths
 
 static char *note_of(const struct rd_host *host, const struct rd_nccl_nets *nets)
 {
-	bool efa = false, supported = host->n_gpus == 0;
+	bool efa = rd_host_has_efa(host), supported = host->n_gpus == 0;
 
-	for (size_t d = 0; d < host->n_ibdevs; d++)
-		efa |= rd_ibdev_is_efa(host, (int)d);
 	for (size_t g = 0; g < host->n_gpus; g++)
 		supported |= is_supported(&host->gpus[g]);
 	if (!supported)

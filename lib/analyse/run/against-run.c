@@ -38,14 +38,6 @@ static size_t count_usable(const struct rd_against_state *st, bool allowed_only,
 	return n;
 }
 
-static bool has_efa(const struct rd_host *host)
-{
-	for (size_t d = 0; d < host->n_ibdevs; d++)
-		if (rd_ibdev_is_efa(host, (int)d))
-			return true;
-	return false;
-}
-
 /* "NCCL_NET=Socket": a variable of the run that disables RDMA; NULL: none. */
 static char *tcp_variable(const struct rd_against_state *st)
 {
@@ -116,7 +108,7 @@ static void compare_network(struct rd_against_state *st)
 			rd_against_same(st, &network,
 					rd_text("%s is a plugin that uses the same devices, by its own rules",
 						network.observed));
-		} else if (has_efa(st->host) && strstr(network.observed, "Libfabric")) {
+		} else if (rd_host_has_efa(st->host) && strstr(network.observed, "Libfabric")) {
 			network.predicted = "a plugin";
 			rd_against_same(st, &network,
 					rd_text("NCCL itself does not use EFA; the aws-ofi-nccl plugin does"));

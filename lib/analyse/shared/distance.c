@@ -27,6 +27,15 @@ static size_t common_of(const int *a, size_t na, const int *b, size_t nb)
 	return common;
 }
 
+size_t rd_distance_common(const struct rd_host *host, int a, int b, size_t *na, size_t *nb)
+{
+	int ca[DEPTH_MAX], cb[DEPTH_MAX];
+
+	*na = chain_of(host, a, ca);
+	*nb = chain_of(host, b, cb);
+	return common_of(ca, *na, cb, *nb);
+}
+
 static bool same_text(const char *a, const char *b)
 {
 	return a && b && strcmp(a, b) == 0;
@@ -241,7 +250,7 @@ enum rd_path rd_distance_nccl(const struct rd_host *host, int gpu, int ibdev)
  * side: up to 3 NODE or SYS, 4 PHB, all but one PIX, else PXB. The rule counts slashes: /sys, /devices, host bridge. */
 enum rd_path rd_distance_nvshmem(const struct rd_host *host, int gpu, int ibdev)
 {
-	int ca[DEPTH_MAX], cb[DEPTH_MAX], a = host->gpus[gpu].pci, b = host->ibdevs[ibdev].pci;
+	int a = host->gpus[gpu].pci, b = host->ibdevs[ibdev].pci;
 	size_t na, nb, score, depth;
 
 	if (b < 0)
@@ -253,9 +262,7 @@ enum rd_path rd_distance_nvshmem(const struct rd_host *host, int gpu, int ibdev)
 	}
 	if (!same_text(host->pcis[a].root, host->pcis[b].root))
 		return rd_pci_numa(host, a) == rd_pci_numa(host, b) ? RD_PATH_NODE : RD_PATH_SYS;
-	na = chain_of(host, a, ca);
-	nb = chain_of(host, b, cb);
-	score = 4 + common_of(ca, na, cb, nb);
+	score = 4 + rd_distance_common(host, a, b, &na, &nb);
 	depth = 3 + na;
 	if (score == 4)
 		return RD_PATH_PHB;

@@ -32,6 +32,9 @@ int rd_nccl_parent_unmerged(const struct rd_host *host, int pci);
 /* NVSHMEM (src/host/topo/topo.cpp): counts the common parts of the two sysfs paths. */
 enum rd_path rd_distance_nvshmem(const struct rd_host *host, int gpu, int ibdev);
 
+/* How many functions, counted from the root, the paths to two functions have in common; *na, *nb: their lengths. */
+size_t rd_distance_common(const struct rd_host *host, int a, int b, size_t *na, size_t *nb);
+
 /* Fills map->pairs. */
 void rd_distance_fill(const struct rd_host *host, struct rd_nicmap *map);
 

@@ -6,17 +6,13 @@
 #include <string.h>
 
 #include "analyse/env/envcheck.h"
+#include "analyse/shared/distance.h"
 #include "analyse/shared/gid.h"
 #include "analyse/stacks/stack-priv.h"
 #include "base/buf.h"
 #include "base/fix.h"
 #include "base/memory.h"
 #include "base/text.h"
-
-static void add_var(struct rd_env *env, const char *library, const char *name, char *value)
-{
-	*RD_ADD(env->v, env->n, env->cap) = (struct rd_env_var){ .library = library, .name = name, .value = value };
-}
 
 static bool is_first_of_device(const struct rd_port_views *views, size_t p)
 {
@@ -105,25 +101,25 @@ void rd_stack_env_fill(struct rd_nicmap *map)
 	/* No port is selected. */
 	if (env->n == 0)
 		return;
-	add_var(env, "mooncake", "MC_TE_FILTERS", device_list(views));
+	rd_env_add(env, "mooncake", "MC_TE_FILTERS", device_list(views));
 	if (gid_index >= 0)
-		add_var(env, "mooncake", "MC_GID_INDEX", rd_text("%d", gid_index));
+		rd_env_add(env, "mooncake", "MC_GID_INDEX", rd_text("%d", gid_index));
 	if (port > 1)
-		add_var(env, "mooncake", "MC_IB_PORT", rd_text("%u", port));
+		rd_env_add(env, "mooncake", "MC_IB_PORT", rd_text("%u", port));
 	if (!matches_others(views)) {
-		add_var(env, "libfabric", "FI_VERBS_DEVICE_NAME", device_list(views));
+		rd_env_add(env, "libfabric", "FI_VERBS_DEVICE_NAME", device_list(views));
 		return;
 	}
 	interfaces = interface_list(views);
 	if (*interfaces)
-		add_var(env, "libfabric", "FI_VERBS_IFACE", RD_TAKE(interfaces));
+		rd_env_add(env, "libfabric", "FI_VERBS_IFACE", RD_TAKE(interfaces));
 }
 
 void rd_stack_env_efa(const struct rd_host *host, struct rd_env *ret)
 {
 	for (size_t p = 0; p < host->n_ports; p++)
 		if (rd_ibdev_is_efa(host, host->ports[p].ibdev)) {
-			add_var(ret, "libfabric", "FI_PROVIDER", rd_text("efa"));
+			rd_env_add(ret, "libfabric", "FI_PROVIDER", rd_text("efa"));
 			return;
 		}
 }
@@ -509,30 +505,18 @@ void rd_stacks_judge(const struct rd_port_views *views, struct rd_stacks *stacks
 	judge_tcp(views->host, stacks, ret);
 }
 
-#define DEPTH_MAX 64
 #define PCI_NVIDIA 0x10de
 #define PCI_HABANA 0x1da3
-
-static size_t chain_of(const struct rd_host *host, int pci, int *chain)
-{
-	size_t n = 0;
-
-	for (; pci >= 0 && n < DEPTH_MAX; pci = host->pcis[pci].parent)
-		chain[n++] = pci;
-	return n;
-}
 
 struct rd_place rd_stack_place(const struct rd_host *host, int a, int b)
 {
 	struct rd_place place = { 0 };
-	int ca[DEPTH_MAX], cb[DEPTH_MAX];
-	size_t na = chain_of(host, a, ca), nb = chain_of(host, b, cb);
+	size_t na, nb;
 	const char *ra = a >= 0 ? host->pcis[a].root : NULL, *rb = b >= 0 ? host->pcis[b].root : NULL;
 
 	if (a < 0 || b < 0)
 		return place;
-	while (place.common < na && place.common < nb && ca[na - 1 - place.common] == cb[nb - 1 - place.common])
-		place.common++;
+	place.common = rd_distance_common(host, a, b, &na, &nb);
 	place.same_root = place.common > 0 || (ra && rb && strcmp(ra, rb) == 0);
 	place.own[0] = na - place.common;
 	place.own[1] = nb - place.common;

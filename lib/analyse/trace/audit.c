@@ -58,11 +58,6 @@ static bool *find_unsure(const struct rd_audit_side *side, const struct rd_audit
 	return unsure;
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The names of the functions of a module, sorted; not owned. Caller frees the array. */
 static const char **names_of(const struct rd_audit_set *set, const char *module, size_t *n)
 {
@@ -72,7 +67,7 @@ static const char **names_of(const struct rd_audit_set *set, const char *module,
 	for (size_t i = 0; i < set->n; i++)
 		if (!strcmp(set->fns[i].module, module))
 			names[(*n)++] = set->fns[i].function;
-	qsort(names, *n, sizeof(*names), compare_texts);
+	qsort(names, *n, sizeof(*names), rd_compare_texts);
 	return names;
 }
 
@@ -90,7 +85,7 @@ bool rd_audit_is_renamed_module(const struct rd_audit_set *baseline, const struc
 		was = names_of(baseline, baseline->modules[m].name, &n_was);
 		same = 0;
 		for (size_t i = 0; i < n_was; i++)
-			same += bsearch(&was[i], names, n, sizeof(*names), compare_texts) != NULL;
+			same += bsearch(&was[i], names, n, sizeof(*names), rd_compare_texts) != NULL;
 		renamed = same > n_was / 2;
 		free(was);
 	}

@@ -260,6 +260,14 @@ bool rd_ibdev_is_efa(const struct rd_host *host, int ibdev)
 	return is_made_by(host, ibdev, "efa", 0x1d0f);
 }
 
+bool rd_host_has_efa(const struct rd_host *host)
+{
+	for (size_t d = 0; d < host->n_ibdevs; d++)
+		if (rd_ibdev_is_efa(host, (int)d))
+			return true;
+	return false;
+}
+
 bool rd_ibdev_is_gaudi(const struct rd_host *host, int ibdev)
 {
 	return is_made_by(host, ibdev, "habanalabs", 0x1da3);

@@ -296,6 +296,7 @@ int rd_pci_numa(const struct rd_host *host, int pci);
 /* Elastic Fabric Adapter: has its own kind of GID, and no link layer known to the kernel. Its driver always reports ports as
  * ACTIVE and LinkUp. NCCL's InfiniBand transport does not use it. */
 bool rd_ibdev_is_efa(const struct rd_host *host, int ibdev);
+bool rd_host_has_efa(const struct rd_host *host);
 /* The 24 ports of a Gaudi, which is accelerator and NIC in one: most are wired to its neighbours, and addressed by MAC. Their
  * GIDs are link-local by design, and only used by HCCL. */
 bool rd_ibdev_is_gaudi(const struct rd_host *host, int ibdev);

@@ -97,6 +97,11 @@ void rd_env_deinit(struct rd_env *env)
 	*env = (struct rd_env){ 0 };
 }
 
+void rd_env_add(struct rd_env *env, const char *library, const char *name, char *value)
+{
+	*RD_ADD(env->v, env->n, env->cap) = (struct rd_env_var){ .library = library, .name = name, .value = value };
+}
+
 void rd_effects_deinit(struct rd_effects *effects)
 {
 	for (size_t i = 0; i < effects->n; i++)

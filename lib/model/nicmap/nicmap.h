@@ -172,6 +172,7 @@ struct rd_env {
 	size_t n, cap;
 };
 void rd_env_deinit(struct rd_env *env);
+void rd_env_add(struct rd_env *env, const char *library, const char *name, char *value);
 
 enum rd_judged {
 	RD_JUDGED_NO = 0, /* the library reads it; its value is not checked */

@@ -281,11 +281,6 @@ struct rd_section *rd_report_trace_event(const struct rd_event *ev, const struct
 	return section;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 static int more_first(const void *pa, const void *pb)
 {
 	const struct rd_origin_count *a = pa, *b = pb;
@@ -299,9 +294,10 @@ static size_t merge(struct rd_origin_count *v, size_t n)
 	size_t kept = 0, at;
 
 	for (size_t i = 0; i < n; i++) {
-		for (at = 0; at < kept &&
-			     !(v[at].fn == v[i].fn && v[at].err == v[i].err && same_text(v[at].method, v[i].method) &&
-			       same_text(v[at].object, v[i].object) && same_text(v[at].ibdev, v[i].ibdev));
+		for (at = 0;
+		     at < kept &&
+		     !(v[at].fn == v[i].fn && v[at].err == v[i].err && rd_same_text(v[at].method, v[i].method) &&
+		       rd_same_text(v[at].object, v[i].object) && rd_same_text(v[at].ibdev, v[i].ibdev));
 		     at++)
 			;
 		if (at == kept) {
