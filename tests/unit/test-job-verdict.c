@@ -44,6 +44,8 @@ static const struct row {
 	  "; but NCCL has not loaded libibverbs, which it does when it starts" },
 	{ "tcp, and NCCL with a plugin", GOOD NCCL VERBS "lib /opt/libnccl-net.so\n" BULK, 0, 0, RD_JOB_TCP,
 	  RD_SEV_WARNING, "(mlx5_0, mlx5_1)$" },
+	{ "tcp, and NCCL beside a UCX that is not used", GOOD NCCL UCX VERBS BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
+	  "(mlx5_0, mlx5_1)$" },
 	{ "tcp, and UCX without InfiniBand", GOOD UCX VERBS BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
 	  "; but UCX has not loaded libuct_ib" },
 	{ "tcp, and UCX with it", GOOD UCX VERBS "lib /usr/lib64/ucx/libuct_ib.so.0.0.0\n" BULK, 0, 0, RD_JOB_TCP,

@@ -679,19 +679,19 @@ static const struct {
 	  "# use an MPI that is built with UCX or libfabric: of Open MPI, ompi_info lists \"pml: ucx\" or \"mtl: ofi\"" },
 };
 
-/* The row of a stack that has not loaded what it needs; -1: none. */
+/* The row of the stack whose traffic is the largest, if that has not loaded what it needs; -1: it has, or none is mapped. */
 static int find_missing(const struct rd_job_input *in, const struct rd_job_proc *proc)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(stacks) && rd_job_knows(proc, "maps"); i++) {
-		bool loaded = !is_mapped(proc, stacks[i].stack);
+		bool applies = is_mapped(proc, stacks[i].stack), loaded = false;
 
+		for (size_t k = 0; k < in->kernel->n && stacks[i].driver; k++)
+			applies &= in->kernel->v[k].driver.known == RD_OK &&
+				   in->kernel->v[k].driver.v == stacks[i].driver;
 		for (size_t k = 0; k < RD_ARRAY_SIZE(stacks[i].loads) && stacks[i].loads[k]; k++)
 			loaded |= is_mapped(proc, stacks[i].loads[k]);
-		for (size_t k = 0; k < in->kernel->n && stacks[i].driver; k++)
-			loaded |= in->kernel->v[k].driver.known != RD_OK ||
-				  in->kernel->v[k].driver.v != stacks[i].driver;
-		if (!loaded)
-			return (int)i;
+		if (applies)
+			return loaded ? -1 : (int)i;
 	}
 	return -1;
 }
