@@ -112,6 +112,7 @@ static int open_by(struct rd_source *source, struct rd_input *input)
 	input->fd = make_memory();
 	r = input->fd < 0 ? -errno : source->ops->get(source, &query, &reply, &input->err);
 	input->mode = (mode_t)reply.number;
+	rd_bytes_deinit(&reply.bytes);
 	return r ?: -(int)(reply.number >> 32);
 }
 
