@@ -53,10 +53,11 @@ static bool lacks_open_module(const struct rd_host *host)
 
 static bool has_only_efa(const struct rd_host *host)
 {
+	/* Those made in software reach no accelerator. */
 	for (size_t d = 0; d < host->n_ibdevs; d++)
-		if (!rd_ibdev_is_efa(host, (int)d))
+		if (!rd_ibdev_is_efa(host, (int)d) && host->ibdevs[d].pci >= 0 && !host->ibdevs[d].parent_netdev)
 			return false;
-	return host->n_ibdevs > 0;
+	return rd_host_has_efa(host);
 }
 
 static bool gives_peermem(const struct rd_check_input *in)

@@ -59,14 +59,20 @@ static bool is_idle(const struct rd_host *host, const struct rd_port *port, enum
 	return role == RD_ROLE_STORAGE || role == RD_ROLE_MANAGEMENT || host->n_gpus == 0;
 }
 
-/* Jobs have other ports, or there are no accelerators. */
-static bool is_spare(const struct rd_host *host)
+/* An uplink in switchdev mode, as of mlx5, perhaps in a bridge: it leads out of the cluster, and jobs have other ports. */
+static bool is_uplink(const struct rd_host *host, const struct rd_port *port, enum rd_role role)
 {
+	const char *driver = host->ibdevs[port->ibdev].driver;
+	const struct rd_netdev *netdev = &host->netdevs[port->netdevs[0]];
+	int master = rd_host_find_netdev(host, netdev->master);
 	size_t usable = 0;
 
 	for (size_t p = 0; p < host->n_ports; p++)
 		usable += host->ports[p].n_gids > 0;
-	return host->n_gpus == 0 || usable > 0;
+	return role != RD_ROLE_COMPUTE && driver && strncmp(driver, "mlx5", 4) == 0 &&
+	       (netdev->default_route ||
+		(master >= 0 && !host->netdevs[master].is_bond && host->netdevs[master].default_route)) &&
+	       (host->n_gpus == 0 || usable > 0);
 }
 
 /* NCCL looks for an IPv4 GID; without one it uses index 0, which is link-local and, with most drivers, RoCE v1. */
@@ -81,8 +87,7 @@ static void judge_usable(const struct rd_check_input *in, size_t p, const char *
 	if (!port->gids_known)
 		rd_check_unknown(out, name, "not all of the GID table could be read");
 	else if (port->n_gids == 0 && port->n_netdevs > 0 &&
-		 (is_idle(views->host, port, view->role) ||
-		  (views->host->netdevs[port->netdevs[0]].default_route && is_spare(views->host))))
+		 (is_idle(views->host, port, view->role) || is_uplink(views->host, port, view->role)))
 		rd_check_note(out, name,
 			      rd_text("GID table is empty, as of an uplink in switchdev mode: no sign that the port is "
 				      "used for RDMA"),

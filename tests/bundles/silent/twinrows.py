@@ -99,6 +99,20 @@ def addrs(name, *new):
     return lambda m: setattr(net_of(m, name), "addrs", list(new))
 
 
+def gateway(name, address):
+    return lambda m: setattr(net_of(m, name), "gateway", address)
+
+
+def bridged(name):
+    """A bridge above the interface has its addresses and its default route."""
+    def step(m):
+        net = net_of(m, name)
+        net.master = Net("br0", net.mac, net.speed, net.addrs, net.mtu, gateway=net.gateway)
+        net.addrs, net.gateway, net.master.slaves = [], None, ()
+        m.host.virtual.append(net.master)
+    return step
+
+
 def down(dev):
     def step(m):
         port = m.fn(dev).rdma[0].ports[0]
@@ -212,6 +226,17 @@ def siw(beside):
         for name, value in text.items():
             m.files[f"{m.pci(beside)}/infiniband/siw0/{name}"] = f"{value}\n"
         m.files["sys/class/infiniband_verbs/uverbs9/ibdev"] = "siw0\n"
+    return step
+
+
+def rxe(net):
+    """A device of soft-RoCE over this interface."""
+    text = {"node_desc": "rxe0", "node_type": "1: CA", "node_guid": "0250:56ff:fe00:0002", "parent": net, "ports/1/link_layer": "Ethernet",
+            "ports/1/state": "4: ACTIVE", "ports/1/phys_state": "5: LinkUp", "ports/1/rate": "2.5 Gb/sec (1X SDR)"}
+
+    def step(m):
+        m.files["sys/class/infiniband/rxe0"] = Link("../../devices/virtual/infiniband/rxe0")
+        m.files.update({f"sys/devices/virtual/infiniband/rxe0/{name}": f"{value}\n" for name, value in text.items()})
     return step
 
 
