@@ -168,6 +168,7 @@ kernels() {
 # With what parts that run beside each other would make otherwise.
 build() {
 	one "build" make -s -j"$(nproc)" all torturers build/tests/lint/advice
+	[ "$(uname -m)" != x86_64 ] || one "build of what measures" make -s -j"$(nproc)" -f tests/bench/Makefile bench-programs
 }
 
 lint() {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a call of modify_qp costs, in instructions: for a machine whose time stamp counter counts them (QEMU's -icount with
- * shift=0 and one processor). Takes one queue pair of the first device round and round: INIT, RTR (to itself), RTS, RESET.
- * Prints the first quartile of each call, which repeats exactly where the mean does not: "modify STATE INSTRUCTIONS".
+ * What a call of modify_qp costs, and a pair of reg_mr and dereg_mr, in instructions: for a machine whose time stamp counter
+ * counts them (QEMU's -icount with shift=0 and one processor). Takes one queue pair of the first device round and round: INIT,
+ * RTR (to itself), RTS, RESET. Prints the first quartile of each call, which repeats exactly where the mean does not: "modify
+ * STATE INSTRUCTIONS", "modify MR INSTRUCTIONS".
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -14,9 +15,10 @@
 
 #define ROUNDS 400
 #define WARM_UP 20
-#define CALLS 4
+#define CALLS 5
+#define MR 4 /* the last one, no state */
 
-static const char *const names[CALLS] = { "INIT", "RTR", "RTS", "RESET" };
+static const char *const names[CALLS] = { "INIT", "RTR", "RTS", "RESET", "MR" };
 
 static _Noreturn void give_up(const char *what)
 {
@@ -40,8 +42,8 @@ static struct ibv_qp *make(union ibv_gid *gid)
 
 static uint64_t call(struct ibv_qp *qp, int i, const union ibv_gid *gid)
 {
-	static const int states[CALLS] = { IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPS_RESET };
-	static const int masks[CALLS] = {
+	static const int states[MR] = { IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPS_RESET };
+	static const int masks[MR] = {
 		IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,
 		IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 			IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
@@ -66,6 +68,17 @@ static uint64_t call(struct ibv_qp *qp, int i, const union ibv_gid *gid)
 	return __rdtsc() - before;
 }
 
+static uint64_t register_memory(struct ibv_pd *pd)
+{
+	static char memory[4096];
+	uint64_t before = __rdtsc();
+	struct ibv_mr *mr = ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE);
+
+	if (!mr || ibv_dereg_mr(mr))
+		give_up(names[MR]);
+	return __rdtsc() - before;
+}
+
 static int ascending(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -81,7 +94,7 @@ int main(void)
 
 	for (int round = -WARM_UP; round < ROUNDS; round++)
 		for (int i = 0; i < CALLS; i++) {
-			uint64_t t = call(qp, i, &gid);
+			uint64_t t = i == MR ? register_memory(qp->pd) : call(qp, i, &gid);
 
 			if (round >= 0)
 				taken[i][round] = t;

@@ -42,12 +42,7 @@ static bool applies(const struct rd_attach *attach, const struct rd_fn *fn, enum
 	return hook != RD_HOOK_OBJECT && fn->entry != RD_ENTRY_NONE;
 }
 
-static void keep(void *skel)
-{
-	(void)skel; /* yardstick_destroy's to free */
-}
-
-static const struct rd_programs_ops bare_ops = { .applies = applies, .unload = keep };
+static const struct rd_programs_ops bare_ops = { .applies = applies };
 
 static void stand_in(struct yardstick *yard, enum yard_kind kind)
 {
