@@ -261,7 +261,8 @@ make_programs() {
 	local program name libraries
 	rm -rf "${tools:?}/bin"
 	mkdir -p "$tools/bin"
-	libraries=$(find "$tools/root/usr/lib" -name '*.so.*' -printf '%h\n' | sort -u | paste -sd:)
+	# Those of a package alone have their version before the dot.
+	libraries=$(find "$tools/root/usr/lib" \( -name '*.so.*' -o -name 'lib*-[0-9]*.so' \) -printf '%h\n' | sort -u | paste -sd:)
 	for program in "$tools"/root/usr/{sbin,bin}/*; do
 		name=${program##*/}
 		[ -x "$program" ] && [ ! -e "$tools/bin/$name" ] && ! PATH=$PATH:/usr/sbin:/sbin command -v "$name" >/dev/null || continue

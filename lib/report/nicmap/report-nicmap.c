@@ -299,7 +299,7 @@ static void add_nic(struct rd_section *section, const struct rd_host *host, cons
 	const struct rd_netdev *netdev = port->n_netdevs ? &host->netdevs[port->netdevs[0]] : &no_netdev;
 	const struct rd_gid *gid = view->gid >= 0 ? &port->gids[view->gid] : NULL;
 	_cleanup_free_ char *near = nearest(host, map, (size_t)port->ibdev, true);
-	char ip[48], gid_text[48];
+	char ip[48], gid_text[48] = "";
 	const char *address = ip_of(host, port, gid, ip);
 	bool has_lid = port->lid.known == RD_OK && !rd_port_is_ethernet(port);
 	struct rd_section *netdevs = rd_section_create("netdevs", name_columns, 1);
