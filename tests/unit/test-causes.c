@@ -262,6 +262,21 @@ TEST(reordered_packets_may_not_be_lost)
 	assert_true(says(missing, RD_CAUSE_LOSS));
 }
 
+/* Those of AMD spray packets themselves. */
+TEST(sprayed_packets_may_not_be_lost)
+{
+	const struct moved sprayed[] = { { "rx_rdma_ucast_pkts", H, 1000000 },
+					 { "tx_rdma_ucast_pkts", H, 1000000 },
+					 { "resp_rx_outouf_seq", H, 50000 },
+					 { 0 } };
+	struct scene scene;
+
+	scene_init(&scene, "ionic", ETH, 60, sprayed);
+	assert_int_equal(scene.causes.n, 1);
+	assert_string_equal(scene.causes.v[0].title, rd_cause_words[RD_CAUSE_UNORDERED].title);
+	scene_deinit(&scene);
+}
+
 static bool says(const struct moved *moved, enum rd_cause_id id)
 {
 	struct scene scene;

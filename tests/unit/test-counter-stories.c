@@ -61,6 +61,13 @@ static const struct story {
 	  "congestion" },
 	/* A second of a day. */
 	{ "mlx5", ETH, 86400, "ethtool:outbound_pci_stalled_rd_events=0>1", NULL, NULL },
+	/* A timeout, or the wait for a receiver, now and then in a day of traffic. */
+	{ "mlx5", ETH, 86400,
+	  "port:port_rcv_packets=0>400000000000;port:port_xmit_packets=0>400000000000;hw:local_ack_timeout_err=0>2",
+	  NULL, NULL },
+	{ "mlx5", IB, 86400, "hw:rnr_nak_retry_err=0>9;hw:out_of_buffer=0>3", NULL, NULL },
+	/* A cable was pulled, and plugged again. */
+	{ "mlx5", ETH, 3600, "ethtool:module_unplug=0>1", NULL, NULL },
 	/* 32 bits, at their end. */
 	{ "mlx4", IB, 60,
 	  "port:port_rcv_data=4294967000>4294967295;port:port_xmit_data=4294967200>4294967295;port:port_xmit_wait=0>90000000",
@@ -123,6 +130,16 @@ static const struct story {
 	{ "mlx5", ETH, 60, "ethtool:rx_prio0_buf_discard=0>90;ethtool:tx_prio3_pause=0>40", "drops-without-pfc",
 	  "drops-with-pfc" },
 	{ "mlx5", ETH, 60, "ethtool:rx_prio3_buf_discard=0>90;ethtool:tx_prio3_pause=0>40", "drops-with-pfc", NULL },
+	/* What a port without RDMA traffic drops may be of virtual functions; but not what RDMA has itself. */
+	{ "mlx5", ETH, 60,
+	  "port:port_rcv_data=7>7;port:port_xmit_data=7>7;ethtool:rx_discards_phy=0>900;ethtool:rx_bytes_phy=0>90000000000",
+	  "drops-without-rdma", "drops-without-pfc" },
+	{ "mlx5", ETH, 60, "port:port_rcv_data=7>7;port:port_xmit_data=7>9000;ethtool:rx_discards_phy=0>900",
+	  "drops-without-pfc", NULL },
+	{ "bnxt_re", ETH, 60, "hw:rx_bytes=7>7;hw:tx_bytes=7>7;hw:rx_roce_discard_pkts=0>900", "drops-without-pfc",
+	  NULL },
+	{ "mlx5", ETH, 60, "hw:rnr_nak_retry_err=0>1", "receiver-not-ready", NULL },
+	{ "mlx5", ETH, 3600, "ethtool:module_unplug=0>1;ethtool:link_down_events_phy=0>1", "link-down", "transceiver" },
 	{ "mlx5", ETH, 60,
 	  "port:port_rcv_packets=0>4000000000;port:port_xmit_packets=0>4000;hw:packet_seq_err=0>9;hw:out_of_sequence=0>1",
 	  "packet-loss", NULL },

@@ -49,6 +49,10 @@ const struct rd_cause_words rd_cause_words[RD_CAUSE_IDS] = {
 	[RD_CAUSE_DROPS_PFC] = { "drops-with-pfc", "packets dropped on this host although pause frames were sent",
 				 "dcb buffer show dev IF\n# size the PFC headroom for the cable length: increase the receive buffer (mlnx_qos, devlink sb)\n# check the priority of the traffic",
 				 RD_SEV_CRITICAL, RD_CONFIDENCE_MEDIUM },
+	[RD_CAUSE_DROPS_OTHER] = { "drops-without-rdma",
+				   "cannot determine whether packets of RDMA were dropped: this device counted none",
+				   "# if the port has virtual functions, compare the counters in the guests or containers that have them",
+				   RD_SEV_UNKNOWN, RD_CONFIDENCE_LOW },
 	[RD_CAUSE_DISCARDS] = { "discards", "packets dropped before transmission or on reception",
 				"# check that the port of the peer is up\n# if it is, look for congestion: on InfiniBand rdmadiag counters --fabric",
 				RD_SEV_WARNING, RD_CONFIDENCE_MEDIUM },
@@ -262,6 +266,7 @@ void rd_moved_gather(const struct rd_counted *now, const struct rd_delta *deltas
 #define RETRANSMITTED_MUCH 0.001
 /* Packets of 4 KiB that a good link loses (BER_POOR). */
 #define LOST_FEW 3e-10
+#define RNR_LONGEST 0.65536 /* seconds: min_rnr_timer 0 */
 
 /* What judges look at, and where they add causes. */
 struct judging {
@@ -507,11 +512,24 @@ static bool pauses_drops(const struct judging *j)
 	return false;
 }
 
+/* Counters of all that the port carries, where RDMA carried nothing. But those of a physical function count its virtual ones, too. */
+static bool may_be_of_others(const struct judging *j)
+{
+	const struct rd_moved_topic *drops = &j->moved->topics[RD_TOPIC_DROP];
+
+	for (size_t d = 0; d < drops->n; d++)
+		if (j->now->set->counters[drops->evidence[d].counter].group <= RD_GROUP_OPTIONAL)
+			return false;
+	return j->moved->rdma_counted && !j->moved->rdma_bytes;
+}
+
 static void judge_drops(const struct judging *j)
 {
-	enum rd_cause_id of = !is_ethernet(j) ? RD_CAUSE_DISCARDS :
-			      pauses_drops(j) ? RD_CAUSE_DROPS_PFC :
-						RD_CAUSE_DROPS_NO_PFC;
+	enum rd_cause_id of = !is_ethernet(j)	  ? RD_CAUSE_DISCARDS :
+			      may_be_of_others(j) ? RD_CAUSE_DROPS_OTHER :
+			      !is_ethernet(j)	  ? RD_CAUSE_DISCARDS :
+			      pauses_drops(j)	  ? RD_CAUSE_DROPS_PFC :
+						    RD_CAUSE_DROPS_NO_PFC;
 
 	if (most(j, RD_TOPIC_DROP))
 		add_cause(j, of, NULL, RD_TOPIC_DROP, 0, RD_TOPIC_PAUSE_SENT);
@@ -601,12 +619,14 @@ static void judge_plain(const struct judging *j)
 }
 
 /* More than good links lose, of the direction that has fewer packets; those retransmitted after an RNR NAK are not lost. */
+static double few_of(const struct rd_moved *moved)
+{
+	return LOST_FEW * (double)(moved->packets_in < moved->packets_out ? moved->packets_in : moved->packets_out);
+}
+
 static bool is_lossy(const struct rd_moved *moved, bool requester)
 {
-	uint64_t packets = moved->packets_in < moved->packets_out ? moved->packets_in : moved->packets_out;
-
-	return moved->gaps[requester] > moved->naks[requester] &&
-	       (double)moved->gaps[requester] > LOST_FEW * (double)packets;
+	return moved->gaps[requester] > moved->naks[requester] && (double)moved->gaps[requester] > few_of(moved);
 }
 
 /* Topics that are a cause only if no cause above explains them. */
@@ -619,7 +639,8 @@ static void judge_transport(const struct judging *j)
 	/* Packets behind one that found no receive work request are out of sequence, and retransmitted. */
 	uint64_t gaps = most(j, RD_TOPIC_LOST), naks = most(j, RD_TOPIC_RNR);
 	/* These adapters count what adaptive routing reordered, and put it in order again. */
-	bool reorders = moved->of->driver && strcmp(moved->of->driver, "mlx5") == 0;
+	bool reorders = moved->of->driver &&
+			(strcmp(moved->of->driver, "mlx5") == 0 || strcmp(moved->of->driver, "ionic") == 0);
 	bool resent = much > 0 && is_beyond((double)most(j, RD_TOPIC_RETRANSMITTED), much + (double)naks);
 
 	/* Loss, RNR NAKs, or a link that was down, cause timeouts. */
@@ -631,9 +652,11 @@ static void judge_transport(const struct judging *j)
 		add_cause(j, RD_CAUSE_LOSS, NULL, RD_TOPIC_LOST, RD_TOPIC_RETRANSMITTED, 0);
 	else if (is_lossy(moved, false))
 		add_cause(j, RD_CAUSE_UNORDERED, NULL, RD_TOPIC_LOST, 0, 0);
-	if (most(j, RD_TOPIC_TIMEOUT) && !most(j, RD_TOPIC_RETRIES))
+	/* The last packet of a message leaves no gap. */
+	if ((double)most(j, RD_TOPIC_TIMEOUT) > few_of(moved) && !most(j, RD_TOPIC_RETRIES))
 		add_cause_as(j, &timeout, NULL, RD_TOPIC_TIMEOUT, 0, 0);
-	if (naks && !most(j, RD_TOPIC_RNR_END))
+	/* However long each has delayed its sender. */
+	if ((double)naks * RNR_LONGEST > STALLED_SOME * moved->seconds && !most(j, RD_TOPIC_RNR_END))
 		add_cause_as(j, &rnr, NULL, RD_TOPIC_RNR, 0, 0);
 	/* Flushed completions are consequences; the rest failed by themselves. */
 	if (most(j, RD_TOPIC_COMPLETION) > most(j, RD_TOPIC_FLUSH) && before == j->causes->n &&
