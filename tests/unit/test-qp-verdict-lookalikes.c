@@ -442,6 +442,21 @@ HOST_TEST(spare_datagram_queue_pairs)
 	judged(h, 0, "stuck", "no modify_qp call");
 }
 
+/* Healthy: a DC target, of UCX or NVSHMEM, and receivers of datagrams and raw packets. Broken: one that was refused to be moved. */
+HOST_TEST(receivers_without_a_connection)
+{
+	static const uint8_t types[] = { RD_QPT_DRIVER, RD_QPT_UD, RD_QPT_RAW_PACKET };
+
+	start(h, 2);
+	age(h, add(h, 17, RD_QPS_RTR, 0), RD_AGE_AT_LEAST, 600, 0);
+	for (size_t i = 0; i < sizeof(types); i++) {
+		RD_SET(h->qps[0].type, types[i]);
+		judged(h, 0, "ok", "it can receive");
+	}
+	past_of(h, &h->qps[0])->last_err = EINVAL;
+	judged(h, 0, "stuck", "EINVAL");
+}
+
 /* Broken at the other end: it is the responder that sends RNR NAKs, and moves nothing; a UD queue pair beside it is no reason to
  * accuse the wrong program. */
 HOST_TEST(rnr_beside_a_datagram_queue_pair)

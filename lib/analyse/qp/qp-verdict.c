@@ -677,6 +677,10 @@ static void judge_rtr(const struct rd_qp_one *one)
 		return;
 	if (qp->type.known == RD_OK && qp->type.v == RD_QPT_XRC_TGT)
 		return rd_qp_set(one, RD_QPV_OK, RD_QP_DO_RECEIVER, "in RTR, the final state of an XRC target QP");
+	/* The final state of a DC target, too, whose type the kernel calls DRIVER. */
+	if (qp->type.known == RD_OK && !rd_qp_is_connected_type(qp) && !one->past->last_err)
+		return rd_qp_set(one, RD_QPV_OK, RD_QP_DO_NOTHING,
+				 "in RTR: it can receive; this type has no connection that could fail");
 	judge_connecting(one);
 }
 
