@@ -257,15 +257,15 @@ static struct rd_finding judge_node(const struct rd_job_proc *proc, const struct
 	return fine;
 }
 
-/* A copy that a program brings along is in another directory. */
-static bool maps_provider(const struct rd_job_proc *proc, const char *provider)
+/* A copy that a program brings along is in another directory. NULL: none is mapped. */
+static const char *mapped_lib(const struct rd_job_proc *proc, const char *name)
 {
-	_cleanup_free_ char *part = rd_text("/lib%s", provider);
+	_cleanup_free_ char *part = rd_text("/lib%s", name);
 
 	for (size_t i = 0; i < proc->libs.n; i++)
 		if (strstr(proc->libs.v[i], part))
-			return true;
-	return false;
+			return proc->libs.v[i];
+	return NULL;
 }
 
 static struct rd_finding judge_provider(const struct rd_job_input *in, const struct rd_job_proc *proc,
@@ -274,8 +274,9 @@ static struct rd_finding judge_provider(const struct rd_job_input *in, const str
 	int row = provider_row(uverbs, in->host);
 	const char *name = row < 0 ? NULL : providers[row].provider;
 	const struct rd_job_provider *found = NULL;
+	const char *own = mapped_lib(proc, "ibverbs");
 
-	if (rd_job_count_open(proc, uverbs->name) || (name && maps_provider(proc, name)))
+	if (rd_job_count_open(proc, uverbs->name) || (name && mapped_lib(proc, name)))
 		return fine;
 	for (size_t i = 0; i < proc->n_providers && name && !found; i++)
 		found = strcmp(proc->providers[i].name, name) == 0 ? &proc->providers[i] : NULL;
@@ -295,13 +296,15 @@ static struct rd_finding judge_provider(const struct rd_job_input *in, const str
 				"driver's vendor fits; which is installed was not read",
 				uverbs->abi.v, name, providers[row].min, providers[row].max),
 			NULL);
-	if (!name || !proc->providers_known)
-		return made("job-provider", RD_SEV_UNKNOWN,
-			    rd_dup(name ? "the directories of libibverbs were not read" :
-					  "which provider its driver has is unknown"),
-			    NULL);
-	if (found)
+	if (found && proc->providers_known)
 		return fine;
+	own = own && strncmp(own, "/usr/lib", 8) != 0 && strncmp(own, "/lib", 4) != 0 ? own : NULL;
+	if (!name || !proc->providers_known || own)
+		return made("job-provider", RD_SEV_UNKNOWN,
+			    rd_dup(!name ? "which provider its driver has is unknown" :
+				   own	 ? "it brings its own libibverbs, whose providers were not read" :
+					   "the directories of libibverbs were not read"),
+			    NULL);
 	if (proc->n_providers == 0)
 		return made("job-provider", RD_SEV_CRITICAL, rd_dup("no libibverbs in the directories of its root"),
 			    "libibverbs and its provider");
@@ -559,10 +562,9 @@ static const struct {
 	{ "UCX_TLS", "srd", "libuc", true, RD_JOB_ASKED_RDMA, NULL },
 	{ "UCX_TLS", "tcp", "libuc", true, RD_JOB_ASKED_TCP, NULL },
 	{ "UCX_NET_DEVICES", "?*:[0-9]*", "libuc", true, RD_JOB_ASKED_RDMA, NULL },
-	{ "UCX_NET_DEVICES", "eth*", "libuc", true, RD_JOB_ASKED_TCP, NULL },
-	{ "UCX_NET_DEVICES", "en*", "libuc", true, RD_JOB_ASKED_TCP, NULL },
-	{ "UCX_NET_DEVICES", "bond*", "libuc", true, RD_JOB_ASKED_TCP, NULL },
-	{ "UCX_NET_DEVICES", "ib[0-9]*", "libuc", true, RD_JOB_ASKED_TCP, NULL },
+	{ "UCX_NET_DEVICES", "all", "libuc", true, RD_JOB_ASKED_NOTHING, NULL },
+	{ "UCX_NET_DEVICES", "mlx*", "libuc", true, RD_JOB_ASKED_NOTHING, NULL },
+	{ "UCX_NET_DEVICES", "?*", "libuc", true, RD_JOB_ASKED_TCP, NULL }, /* interfaces have no port behind a colon */
 	{ "FI_PROVIDER", "^*", "libfabric", false, RD_JOB_ASKED_NOTHING, NULL },
 	{ "FI_PROVIDER", "*verbs*", "libfabric", true, RD_JOB_ASKED_RDMA, NULL },
 	{ "FI_PROVIDER", "efa", "libfabric", true, RD_JOB_ASKED_RDMA, NULL },
@@ -574,9 +576,9 @@ static const struct {
 	{ "OMPI_MCA_btl", "openib", "libmpi", true, RD_JOB_ASKED_RDMA, NULL },
 	{ "OMPI_MCA_btl", "tcp", "libmpi", true, RD_JOB_ASKED_TCP, NULL },
 	{ "MV2_IBA_HCA", "?*", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
-	{ "I_MPI_OFI_PROVIDER", "verbs*", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
-	{ "I_MPI_OFI_PROVIDER", "mlx", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "I_MPI_OFI_PROVIDER", "[vm]*", "libmpi", false, RD_JOB_ASKED_RDMA, NULL }, /* verbs, mlx */
 	{ "I_MPI_OFI_PROVIDER", "tcp*", "libmpi", false, RD_JOB_ASKED_TCP, NULL },
+	{ "I_MPI_OFI_PROVIDER", "sockets", "libmpi", false, RD_JOB_ASKED_TCP, NULL },
 	{ "NVSHMEM_REMOTE_TRANSPORT", "ib*", NULL, false, RD_JOB_ASKED_RDMA, NULL },
 	{ "MOONCAKE_PROTOCOL", "rdma", NULL, false, RD_JOB_ASKED_RDMA, NULL },
 	{ "MOONCAKE_PROTOCOL", "tcp", NULL, false, RD_JOB_ASKED_TCP, NULL },
