@@ -56,7 +56,11 @@ static void judge(struct walk *walk, int kind, int bridge, size_t gpu, const cha
 	if (walk->seen[bridge])
 		return;
 	walk->seen[bridge] = true;
-	if (pci->acs_missing)
+	/* Emulated bridges: their registers are fictional. */
+	if (rd_pcie_in_guest(walk->in->host))
+		rd_check_unknown(walk->out, pci->addr,
+				 "the bridge belongs to a hypervisor, whose setting is not visible");
+	else if (pci->acs_missing)
 		rd_check_good(walk->out, pci->addr);
 	else if (pci->acs_ctl.known != RD_OK)
 		rd_check_unknown(walk->out, pci->addr, rd_pci_unread(pci));
@@ -164,7 +168,7 @@ static void judge_directs(struct walk *walk)
 		if (host->pcis[i].class.known == RD_OK && host->pcis[i].class.v >> 8 == RD_PCI_CLASS_DATA_DIRECT &&
 		    host->pcis[i].vendor.v == 0x15b3)
 			for (size_t g = 0; g < host->n_gpus; g++)
-				if (!rd_gpu_is_for_guest(host, g))
+				if (rd_gpu_is_peer(host, g))
 					judge_direct(walk, (int)i, g);
 }
 
@@ -181,7 +185,7 @@ static void run_acs(const struct rd_check_input *in, struct rd_check_out *out)
 		enum rd_path best = rd_gpu_best_path(in, g);
 
 		/* ACS isolates an accelerator that is assigned to a virtual machine. */
-		if (rd_gpu_is_for_guest(host, g))
+		if (!rd_gpu_is_peer(host, g))
 			continue;
 
 		for (size_t n = 0; n < host->n_ibdevs && best != RD_PATH_UNKNOWN && best <= RD_PATH_PHB; n++)
@@ -213,7 +217,12 @@ static void judge_mode(const struct rd_check_input *in, size_t i, const char *ad
 	const char *iommu = rd_host_iommu(in->host);
 	const struct rd_pci *pci = &in->host->pcis[i];
 
-	if (in->host->n_gpus == 0)
+	bool peer = false;
+
+	for (size_t g = 0; g < in->host->n_gpus; g++)
+		peer |= rd_gpu_is_peer(in->host, g);
+	/* A guest reaches its devices by translation alone. */
+	if (!peer || rd_driver_is_for_guests(pci->driver))
 		return;
 	if (!pci->extras_read)
 		rd_check_unknown(out, addr, "IOMMU group was not read");

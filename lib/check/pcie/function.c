@@ -165,7 +165,7 @@ static void judge_size(const struct rd_check_input *in, size_t g, const char *na
 
 	if (!bar)
 		report_no_bar(pci, out);
-	else if (bar->size <= BAR_SMALL)
+	else if (bar->size <= BAR_SMALL && !rd_gpu_in_processor(in->host, g))
 		rd_check_warn(out, pci->addr,
 			      rd_text("%s: largest BAR is %g MiB", name, (double)bar->size / (double)MIB(1)),
 			      rd_text("as large as its memory"));

@@ -11,6 +11,10 @@ static void judge_missing(const struct rd_check_input *in, size_t i, const char 
 
 	if (pci->numa.known != RD_OK)
 		rd_check_unknown(out, addr, "no numa_node in sysfs");
+	else if (pci->numa.v < 0 && in->host->n_gpus == 0 && rd_pcie_in_guest(in->host))
+		rd_check_note(out, addr,
+			      rd_text("%s: NUMA node -1 (none), as hypervisors often show it", rd_pci_what(in->host, i)),
+			      NULL, NULL);
 	else if (pci->numa.v < 0)
 		rd_check_warn(out, addr, rd_text("%s: NUMA node -1 (none)", rd_pci_what(in->host, i)),
 			      rd_text("one of %zu nodes", in->host->n_numas));

@@ -25,6 +25,17 @@ static bool is_fast_physical(const struct rd_host *host, size_t i)
 	return rd_pci_is_fast(host, i) && !rd_pcie_is_vf(host, &host->pcis[i]);
 }
 
+/* Root ports of Haswell, Broadwell and AMD's A1100, below which the kernel clears it: they pass completions wrongly (drivers/pci/quirks.c). */
+static bool is_cleared_by_kernel(const struct rd_host *host, size_t i)
+{
+	const struct rd_pci *top = &host->pcis[rd_pci_top(host, (int)i)];
+	unsigned device = top->device.known == RD_OK ? top->device.v : 0;
+
+	return (top->vendor.v == 0x8086 &&
+		((device >= 0x2f01 && device <= 0x2f0e) || (device >= 0x6f01 && device <= 0x6f0e))) ||
+	       (top->vendor.v == 0x1022 && device >= 0x1a00 && device <= 0x1a02);
+}
+
 static void judge_relaxed(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)
 {
 	const struct rd_pci *pci = &in->host->pcis[i];
@@ -34,6 +45,11 @@ static void judge_relaxed(const struct rd_check_input *in, size_t i, const char 
 		return;
 	if (pci->config.dev_ctl.known != RD_OK)
 		rd_check_unknown(out, addr, rd_pci_unread(pci));
+	else if (!(pci->config.dev_ctl.v & CTL_RELAXED) && is_cleared_by_kernel(in->host, i))
+		rd_check_note(out, addr,
+			      rd_text("%s: relaxed ordering disabled, as below each root port of this model",
+				      rd_pci_what(in->host, i)),
+			      NULL, NULL);
 	else if (!(pci->config.dev_ctl.v & CTL_RELAXED))
 		rd_check_warn(out, addr, rd_text("%s: relaxed ordering disabled", rd_pci_what(in->host, i)),
 			      odd ? rd_text("enabled, as on %u of %u like it", odd->twins, odd->n) : rd_text("enabled"));

@@ -309,6 +309,30 @@ bool rd_gpu_is_for_guest(const struct rd_host *host, size_t gpu)
 	return rd_driver_is_for_guests(host->pcis[host->gpus[gpu].pci].driver);
 }
 
+bool rd_gpu_in_processor(const struct rd_host *host, size_t gpu)
+{
+	const struct rd_pci *pci = &host->pcis[host->gpus[gpu].pci];
+
+	/* Beside AMD's is the security processor; NVIDIA's is GB10. */
+	for (size_t i = 0; pci->vendor.v == 0x1002 && i < host->n_pcis; i++)
+		if (rd_pci_one_card(&host->pcis[i], pci) && host->pcis[i].class.v >> 8 == RD_PCI_CLASS_ENCRYPTION)
+			return true;
+	return pci->vendor.v == 0x10de && pci->device.v == 0x2e12;
+}
+
+bool rd_gpu_is_peer(const struct rd_host *host, size_t gpu)
+{
+	return !rd_gpu_is_for_guest(host, gpu) && !rd_gpu_in_processor(host, gpu);
+}
+
+bool rd_host_has_own_gpu(const struct rd_host *host)
+{
+	for (size_t g = 0; g < host->n_gpus; g++)
+		if (!rd_gpu_is_for_guest(host, g))
+			return true;
+	return false;
+}
+
 bool rd_port_active(const struct rd_port *port)
 {
 	return port->state && strcmp(port->state, "ACTIVE") == 0;

@@ -38,6 +38,7 @@ enum {
 #define RD_PCI_CLASS_DATA_DIRECT 0x0801 /* of Mellanox */
 #define RD_PCI_CLASS_BRIDGE 0x0604	/* PCI-to-PCI bridge, bits 23:8 */
 #define RD_PCI_CLASS_MEMORY 0x0580	/* "other memory controller" */
+#define RD_PCI_CLASS_ENCRYPTION 0x1080
 
 /* A base address register that is mapped. */
 struct rd_bar {
@@ -177,6 +178,7 @@ struct rd_netdev {
 	char *mac;
 	bool was_read; /* attributes in sysfs were read; not of most interfaces */
 	bool is_bond;
+	bool represents; /* a virtual function, or another one that a switch serves (switchdev): not the port */
 	bool default_route;
 	struct rd_addr *addrs;
 	size_t n_addrs, cap_addrs;
@@ -310,6 +312,15 @@ const char *rd_host_iommu(const struct rd_host *host);
 bool rd_driver_is_for_guests(const char *driver);
 /* Whether an accelerator is reserved so. */
 bool rd_gpu_is_for_guest(const struct rd_host *host, size_t gpu);
+
+/* It is part of the processor, and uses its memory. */
+bool rd_gpu_in_processor(const struct rd_host *host, size_t gpu);
+
+/* NICs reach its memory over PCI Express, for programs of this host. */
+bool rd_gpu_is_peer(const struct rd_host *host, size_t gpu);
+
+/* Whether there is an accelerator that is not assigned to a guest. */
+bool rd_host_has_own_gpu(const struct rd_host *host);
 
 bool rd_port_active(const struct rd_port *port);
 /* The interface of this port that carries the default route, or the bond or bridge above one that does; NULL: none. */
