@@ -568,14 +568,15 @@ static unsigned place_on_card(const struct rd_host *host, const struct rd_port *
 	return (pci < 0 ? 0 : host->pcis[pci].fn) + (port->num > 0 ? port->num - 1 : 0);
 }
 
-/* Whether the port has an address, or is part of a bond: it is meant to be used. IPv6 link-local addresses, and their GIDs,
+/* Whether the port has an address, or is part of a bond or below what has one: it is meant to be used. IPv6 link-local addresses, and their GIDs,
  * are assigned automatically and do not count. */
 static bool is_configured(const struct rd_host *host, const struct rd_port *port)
 {
 	for (size_t i = 0; i < port->n_netdevs; i++) {
 		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
+		int master = rd_host_find_netdev(host, netdev->master);
 
-		if (netdev->master)
+		if (netdev->master && (master < 0 || host->netdevs[master].is_bond || host->netdevs[master].n_addrs > 0))
 			return true;
 		for (size_t a = 0; a < netdev->n_addrs; a++)
 			if (!netdev->addrs[a].v6 || netdev->addrs[a].raw[0] != 0xfe ||
@@ -605,6 +606,16 @@ static bool is_unused(const struct rd_host *host, const struct rd_port *port)
 		no_link = true;
 	}
 	return no_link;
+}
+
+/* Drivers make RDMA devices of ports on the board, too. Without accelerators, nothing says that a port is meant to be used. */
+static bool kind_is_unused(const struct rd_role_state *st, int kind)
+{
+	for (size_t p = 0; p < st->host->n_ports; p++)
+		if (is_compute(st, p) && card_of(st, p)->kind == kind &&
+		    (!rd_port_is_ethernet(&st->host->ports[p]) || !is_unused(st->host, &st->host->ports[p])))
+			return false;
+	return st->host->n_gpus == 0;
 }
 
 static bool kind_is_up(const struct rd_role_state *st, int kind)
@@ -658,8 +669,10 @@ static void remove_spare(struct rd_role_state *st)
 	_cleanup_free_ bool *spare = rd_alloc(host->n_ports + 1, sizeof(*spare));
 
 	for (size_t p = 0; p < host->n_ports; p++)
-		if (is_compute(st, p) && st->kinds[card_of(st, p)->kind].ports > 1 &&
-		    is_unused(host, &host->ports[p]) && kind_is_up(st, card_of(st, p)->kind))
+		if (is_compute(st, p) && kind_is_unused(st, card_of(st, p)->kind))
+			why[p] = rd_text("unknown: no port of this kind has a link or an address");
+		else if (is_compute(st, p) && st->kinds[card_of(st, p)->kind].ports > 1 &&
+			 is_unused(host, &host->ports[p]) && kind_is_up(st, card_of(st, p)->kind))
 			why[p] = why_spare(st, p, &spare[p]);
 	for (size_t p = 0; p < host->n_ports; p++) {
 		struct rd_port_view *view = &st->views[p];

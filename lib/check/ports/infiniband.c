@@ -58,6 +58,11 @@ static void judge_pkey(const struct rd_check_input *in, size_t p, const char *na
 	else if (port->n_pkeys == 0)
 		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name, rd_text("no P_Key"),
 				  rd_text("0x%04x or another P_Key", PKEY_DEFAULT));
+	else if (!full && in->ports->v[p].role == RD_ROLE_STORAGE)
+		rd_check_note(out, name,
+			      rd_text("limited member of all %zu partitions, as clients of storage often are",
+				      port->n_pkeys),
+			      NULL, NULL);
 	else if (!full)
 		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_WARNING, name,
 				  rd_text("limited member of all %zu partitions", port->n_pkeys),
@@ -81,13 +86,15 @@ static void judge_width(const struct rd_check_input *in, size_t p, const char *n
 		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name,
 				  rd_text("1X%s%s", port->speed ? " " : "", port->speed ? port->speed : ""),
 				  rd_text("4X"));
+	/* The kernel prints it for speeds that it does not know, too (rate_show). */
+	else if (port->speed && strcmp(port->speed, "SDR") == 0)
+		rd_check_unknown(out, name, "speed SDR: the lowest one, or one that this kernel does not know");
 	else
 		rd_check_good(out, name);
 }
 
-/* With the role of the port that the interface is on; the interface of a partition is on none. */
-static void report_ipoib(const struct rd_port_views *views, size_t netdev, struct rd_check_out *out, char *observed,
-			 char *expected)
+/* Of the port that the interface is on; the interface of a partition is on none. */
+static enum rd_role role_of(const struct rd_port_views *views, size_t netdev)
 {
 	const struct rd_host *host = views->host;
 	enum rd_role role = RD_ROLE_UNKNOWN;
@@ -96,7 +103,7 @@ static void report_ipoib(const struct rd_port_views *views, size_t netdev, struc
 		for (size_t i = 0; i < host->ports[p - 1].n_netdevs; i++)
 			if ((size_t)host->ports[p - 1].netdevs[i] == netdev)
 				role = views->v[p - 1].role;
-	rd_check_port_bad(out, role, RD_SEV_WARNING, host->netdevs[netdev].name, observed, expected);
+	return role;
 }
 
 /* In datagram mode; packets of Omni-Path have up to 10 KiB. */
@@ -107,29 +114,32 @@ static unsigned most_mtu(const struct rd_host *host, const struct rd_netdev *net
 	return driver && strcmp(driver, "hfi1") == 0 ? 10236 : 4092;
 }
 
-/* Both ends must use the same mode, so all interfaces of a host should. */
+/* Both ends must use the same mode, so all interfaces of one role should: others may be on another network. */
 static void run_ipoib(const struct rd_check_input *in, struct rd_check_out *out)
 {
-	const char *first = NULL;
+	const char *firsts[RD_ROLE_MANAGEMENT + 1] = { 0 };
 
 	for (size_t i = 0; i < in->host->n_netdevs; i++) {
 		const struct rd_netdev *netdev = &in->host->netdevs[i];
-		const char *mode = netdev->ipoib_mode;
+		enum rd_role role = role_of(in->ports, i);
+		const char *mode = netdev->ipoib_mode, *first = firsts[role];
 
 		if (netdev->type.known != RD_OK || netdev->type.v != 32)
 			continue;
 		if (!mode)
 			rd_check_unknown(out, netdev->name, "IPoIB mode not reported");
 		else if (first && strcmp(first, mode) != 0)
-			report_ipoib(in->ports, i, out, rd_text("%s, others %s", mode, first),
-				     rd_text("the same mode on all IPoIB interfaces"));
+			rd_check_port_bad(out, role, RD_SEV_WARNING, netdev->name,
+					  rd_text("%s, others %s", mode, first),
+					  rd_text("the same mode on all IPoIB interfaces of one network"));
 		else if (strcmp(mode, "datagram") == 0 && netdev->mtu.known == RD_OK &&
 			 netdev->mtu.v > most_mtu(in->host, netdev))
-			report_ipoib(in->ports, i, out, rd_text("datagram mode with an MTU of %u", netdev->mtu.v),
-				     rd_text("at most %u", most_mtu(in->host, netdev)));
+			rd_check_port_bad(out, role, RD_SEV_WARNING, netdev->name,
+					  rd_text("datagram mode with an MTU of %u", netdev->mtu.v),
+					  rd_text("at most %u", most_mtu(in->host, netdev)));
 		else
 			rd_check_good(out, netdev->name);
-		first = first ? first : mode;
+		firsts[role] = first ? first : mode;
 	}
 	rd_check_skip(out, "no IPoIB interface");
 }

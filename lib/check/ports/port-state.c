@@ -92,15 +92,25 @@ static void report_unread(const struct rd_check_input *in, const char *subject, 
 	rd_check_undecided(out, subject, reason);
 }
 
+/* Not a port on the board of which a driver makes an RDMA device, used or not. */
+static bool may_be_meant(const struct rd_host *host, const struct rd_port *port)
+{
+	bool configured = port->n_netdevs == 0;
+
+	for (size_t n = 0; n < port->n_netdevs; n++)
+		configured |= host->netdevs[port->netdevs[n]].n_addrs > 0 || host->netdevs[port->netdevs[n]].master;
+	return configured || host->n_gpus > 0 || !rd_port_is_ethernet(port);
+}
+
 /* Roles follow PCI location and kind, so a port that is down has the role of its peers. Other ports are often not cabled. */
 static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
-	bool any_active = false, any_state = false;
+	bool any_active = false, any_meant = false;
 
 	for (size_t p = 0; p < host->n_ports; p++) {
 		any_active |= rd_port_active(&host->ports[p]) || !host->ports[p].state;
-		any_state |= host->ports[p].state != NULL;
+		any_meant |= may_be_meant(host, &host->ports[p]);
 	}
 	/* A bond that carries the default route over RDMA ports none of which is active. */
 	for (size_t i = 0; i < host->n_netdevs; i++) {
@@ -129,7 +139,7 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 	for (size_t d = 0; d < host->n_ibdevs; d++)
 		if (host->ibdevs[d].ports_unread)
 			report_unread(in, rd_ibdev_label(host, (int)d), "the list of ports", out);
-	if (any_state && !any_active && rd_check_compute_cards(in->ports) == 0)
+	if (any_meant && !any_active && rd_check_compute_cards(in->ports) == 0)
 		rd_check_fail(out, "host", rd_text("none of %zu RDMA ports is active", host->n_ports),
 			      rd_text("at least one active RDMA port"));
 	for (size_t p = 0; p < host->n_ports; p++) {
