@@ -198,7 +198,8 @@ static void judge_shared(const struct rd_host *host, const struct rd_nicmap *map
 			const struct rd_choice *a = &choices->v[i], *b = &choices->v[j];
 			int idle;
 
-			if (!a->n_ports || !b->n_ports || a->gpu == b->gpu || a->ports[0] != b->ports[0])
+			if (!a->n_ports || !b->n_ports || rd_gpu_is_for_guest(host, (size_t)a->gpu) ||
+			    a->gpu == b->gpu || a->ports[0] != b->ports[0])
 				continue;
 			idle = idle_equal(host, map, choices, b);
 			if (idle < 0)
@@ -230,7 +231,8 @@ static void judge_role(const struct rd_port_views *views, const char *library, c
 			const struct rd_port *port = &host->ports[choice->ports[p]];
 			const struct rd_port_view *view = &views->v[choice->ports[p]];
 
-			if (view->role == RD_ROLE_COMPUTE || view->role == RD_ROLE_UNKNOWN)
+			if (view->role == RD_ROLE_COMPUTE || view->role == RD_ROLE_UNKNOWN ||
+			    rd_gpu_is_for_guest(host, (size_t)choice->gpu))
 				continue;
 			kind.expected = rd_text("a compute NIC");
 			rd_finding_put(ret, &kind, rd_text("GPU%d", choice->gpu),

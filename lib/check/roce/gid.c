@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "check/shared/rules.h"
+#include "model/host/system.h"
+
+#define NOT_GIVEN "no RoCE port of a device whose file this container was given"
 
 /* The rules in this file do not apply to the ports of a Gaudi, which are RoCE as well. */
 static bool is_roce(const struct rd_host *host, size_t p)
@@ -10,6 +13,19 @@ static bool is_roce(const struct rd_host *host, size_t p)
 	const struct rd_port *port = &host->ports[p];
 
 	return rd_port_is_roce(host, port) && rd_port_active(port) && !rd_ibdev_is_gaudi(host, port->ibdev);
+}
+
+/* In a container that was given device files of some devices: not of this one, whose interface may be elsewhere, too. */
+static bool is_withheld(const struct rd_check_input *in, const struct rd_port *port)
+{
+	const char *name = in->host->ibdevs[port->ibdev].name;
+	size_t n;
+	_cleanup_free_ char *given = in->system && in->system->uverbs_known ? rd_system_given(in->system, &n) : NULL;
+
+	for (size_t i = 0; given && name && i < in->system->n_uverbs; i++)
+		if (in->system->uverbs[i].ibdev && strcmp(in->system->uverbs[i].ibdev, name) == 0)
+			return !in->system->uverbs[i].node;
+	return false;
 }
 
 static bool any_type_known(const struct rd_port *port)
@@ -46,7 +62,7 @@ static bool has_address(const struct rd_host *host, const struct rd_port *port)
 }
 
 /* Drivers create an RDMA device for every port of a NIC, used or not. A port without an address is unused if it is not for
- * computing, if its virtual functions have the addresses, or if the host has no accelerator. */
+ * computing, if its virtual functions have the addresses, or if the host has no accelerator of its own. */
 static bool is_idle(const struct rd_host *host, const struct rd_port *port, enum rd_role role)
 {
 	int pci = host->ibdevs[port->ibdev].pci;
@@ -56,7 +72,10 @@ static bool is_idle(const struct rd_host *host, const struct rd_port *port, enum
 	for (size_t i = 0; i < host->n_pcis; i++)
 		if (host->pcis[i].pf == pci)
 			return true;
-	return role == RD_ROLE_STORAGE || role == RD_ROLE_MANAGEMENT || host->n_gpus == 0;
+	for (size_t i = 0; i < host->n_netdevs; i++)
+		if (host->netdevs[i].represents && host->netdevs[i].pci == pci)
+			return true;
+	return role == RD_ROLE_STORAGE || role == RD_ROLE_MANAGEMENT || !rd_host_has_own_gpu(host);
 }
 
 /* An uplink in switchdev mode, as of mlx5, perhaps in a bridge: it leads out of the cluster, and jobs have other ports. */
@@ -84,6 +103,8 @@ static void judge_usable(const struct rd_check_input *in, size_t p, const char *
 	_cleanup_free_ char *nccl = rd_port_nccl_gid(views, p);
 	int index = rd_port_gid_index(views, p);
 
+	if (is_withheld(in, port))
+		return rd_check_skip(out, NOT_GIVEN);
 	if (!port->gids_known)
 		rd_check_unknown(out, name, "not all of the GID table could be read");
 	else if (port->n_gids == 0 && port->n_netdevs > 0 &&
@@ -147,6 +168,8 @@ static void judge_netns(const struct rd_check_input *in, size_t p, const char *n
 {
 	const struct rd_port *port = &in->host->ports[p];
 
+	if (is_withheld(in, port))
+		return rd_check_skip(out, NOT_GIVEN);
 	if (port->netns_other && is_virtual(in->host, port))
 		rd_check_note(out, name,
 			      rd_text("virtual function; its interface was moved to another network "

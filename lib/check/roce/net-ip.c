@@ -43,10 +43,11 @@ static const struct rd_netif *neighbour_nic(const struct rd_check_input *in, con
 {
 	for (size_t i = 0; i < in->net->n_addrs; i++) {
 		const struct rd_ifaddr *other = &in->net->addrs[i];
-		const struct rd_netif *netif = rdma_netif(in, other);
+		const struct rd_netif *netif = rdma_netif(in, other), *own = rdma_netif(in, addr);
 
-		if (netif && other->ifindex != addr->ifindex && !other->addr.v6 &&
-		    rd_ip_within(other->addr.raw, addr->addr.raw, addr->addr.prefix))
+		/* Those below different masters are in different VRFs, which do not share addresses. */
+		if (netif && own && netif->master == own->master && other->ifindex != addr->ifindex &&
+		    !other->addr.v6 && rd_ip_within(other->addr.raw, addr->addr.raw, addr->addr.prefix))
 			return netif;
 	}
 	return NULL;

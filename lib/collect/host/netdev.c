@@ -26,12 +26,15 @@ static void read_netdev(const struct rd_sysfs *fs, struct rd_netdev *netdev)
 {
 	_cleanup_free_ char *master = rd_sysfs_link(fs, NET "/%s/master", netdev->name);
 	_cleanup_free_ char *slaves = rd_sysfs_text(fs, NULL, NET "/%s/bonding/slaves", netdev->name);
+	_cleanup_free_ char *port = rd_sysfs_text(fs, NULL, NET "/%s/phys_port_name", netdev->name);
 	int64_t value;
 
 	netdev->was_read = true;
 	netdev->operstate = rd_sysfs_text(fs, NULL, NET "/%s/operstate", netdev->name);
 	netdev->mac = rd_sysfs_text(fs, NULL, NET "/%s/address", netdev->name);
 	netdev->is_bond = slaves != NULL;
+	/* "p0" is the port; "pf0vf3", "c1pf0hpf", "pf0sf88" */
+	netdev->represents = port && strstr(port, "pf");
 	if (netdev->is_bond) {
 		netdev->bond_mode = rd_sysfs_text(fs, NULL, NET "/%s/bonding/mode", netdev->name);
 		read_aggregator(fs, netdev, "bonding/ad_aggregator");
@@ -198,7 +201,7 @@ void rd_collect_join_netdevs(struct rd_host *host)
 			const struct rd_netdev *netdev = &host->netdevs[j];
 			unsigned wanted = netdev->type.v == ARPHRD_IPOIB ? 0 : 1;
 
-			if (netdev->pci != dev->pci || (wanted == 1) != rd_port_is_ethernet(port))
+			if (netdev->pci != dev->pci || netdev->represents || (wanted == 1) != rd_port_is_ethernet(port))
 				continue;
 			/* dev_port is meaningless if each function has one port. */
 			if (dev->n_ports > 1 && netdev->ibdev_port >= 0 && (unsigned)netdev->ibdev_port + 1 != port->num)
