@@ -550,3 +550,58 @@ rows(KIND,
      ("advice of a slow port", "hgx-b200", lambda m: setattr(m.fn("mlx5_2").rdma[0].ports[0], "rate", 200), "text mlxlink -d", {"command": "topo-check"}),
      ("advice of a virtual function that is down", "kvm-h100", down("mlx5_2"), "text vf N state auto", {"command": "topo-check"}),
      ("advice of a port that is down", "hgx-b200", down("mlx5_2"), "text ethtool -m gpu2rdma0", {"command": "topo-check"}))
+
+KIND = "pods, hypervisors and their guests"
+OTHERS = [f"mlx5_{n}" for n in range(1, 12)]
+ONE_NET = [addrs(f"gpu{n}rdma0", f"10.64.0.{21 + n}/24") for n in range(8)]
+ISOLATED = model(lambda m: [setattr(f, "acs", 0x1D) for f in m.host.fns if f.acs is not None])
+TRANSLATED = model(lambda m: setattr(m.host, "iommu", "DMA-FQ"))
+HIDDEN = [model(lambda m: setattr(m.host, "cpu", m.host.cpu + " hypervisor")), put("sys/class/dmi/id/sys_vendor", "QEMU")]
+rows(KIND,
+     ("a pod with one device file; other interfaces are elsewhere", "hgx-b200", [container(), devices(1, 12), elsewhere(*OTHERS)], "quiet gid-netns gid-usable"),
+     ("all GPUs for guests, the IOMMU translates", "hgx-b200", [bind("vfio-pci"), no_nvidia, TRANSLATED, ISOLATED], "quiet iommu-mode gid-usable", {"map": True}),
+     ("the same, NICs without addresses", "hgx-b200", [bind("vfio-pci"), no_nvidia, *[addrs(n) for n in RAILS]], "quiet gid-usable", {"map": True}),
+     ("the same, NICs in switchdev mode", "hgx-b200", [bind("vfio-pci"), no_nvidia, switchdev(*[f"mlx5_{n}" for n in range(8)])], "quiet gid-usable roce-netdev roce-mtu", {"map": True}),
+     ("ports on switches that a hypervisor makes up redirect", "kvm-h100", ISOLATED, "unknown acs-redirect"),
+     ("no NUMA node in a guest", "hpc-no-gpu", [*HIDDEN, model(lambda m: setattr(m.fn("mlx5_1"), "numa", -1))], "quiet numa-node"),
+     ("rails of one subnet, each in its VRF", "hgx-b200", [*ONE_NET, vrf(*RAILS), everywhere(rp_filter=1)], "quiet arp-flux rp-filter"),
+     ("spare ports in an Open vSwitch", "irdma-hpc", [vrf("enp23s0f0", "enp177s0f0", each=False)], "quiet port-state roce-netdev"),
+     ("ports on the board that have neither a cable nor an address", "irdma-hpc", [down("irdma1"), down("irdma3"), *[addrs(n) for n in IRDMA], gateway("enp23s0f1", None)], "unknown port-state roce-netdev"),
+     ("a pod without the interface of its own device", "hgx-b200", [container(), devices(2, 12), elsewhere(*OTHERS)], "critical gid-netns", {"words": "mlx5_1"}),
+     ("half of the GPUs for guests, the IOMMU translates", "dgx-h100", [bind("vfio-pci", "GPU0", "GPU1", "GPU2", "GPU3"), TRANSLATED], "warning iommu-mode", {"words": "mlx5_0"}),
+     ("a NIC in switchdev mode is down", "hgx-b200", [switchdev("mlx5_3"), down("mlx5_3")], "critical port-state", {"words": "mlx5_3"}),
+     ("no NUMA node", "hpc-no-gpu", model(lambda m: setattr(m.fn("mlx5_1"), "numa", -1)), "warning numa-node"),
+     ("rails of one subnet in one VRF", "hgx-b200", [*ONE_NET, vrf(*RAILS, each=False)], "warning arp-flux"),
+     ("ports on the board without a cable, with an address", "irdma-hpc", [down("irdma1"), down("irdma3")], "critical port-state", {"words": "irdma1"}))
+
+KIND = "other generations, and networks for storage"
+BROADWELL = (0x8086, 0x6F08, 0, 0)
+APU = Kind((0x1002, 0x1638, 0x1002, 0x1636), 0x030000, "amdgpu", (3, 16), bars=(256 << 20, 2 << 20))
+PSP = Kind((0x1022, 0x15DF, 0x1022, 0x15DF), 0x108000, "ccp", (3, 16))
+BAR0 = "0x0000200000000000 0x0000200003ffffff 0x000000000014220c"
+unordered = model(lambda m: setattr(m.fn("mlx5_0"), "relaxed", False))
+limited = each(dev_put, ("mlx5_8", "mlx5_9"), "ports/1/pkeys/0", "0x7fff")
+
+
+def graphics(kind, *beside):
+    """A graphics card; other functions of the same device."""
+    def step(m):
+        up = m.host.slot(AMD5, 0, 0x6F, 0x70)
+        for n, k in enumerate((kind, *beside)):
+            m.host.endpoint(up, k, fn=n)
+        m.host.modules.append("amdgpu ")
+    return step
+
+
+rows(KIND,
+     ("relaxed ordering below Broadwell's root ports", "hpc-no-gpu", [unordered, model(lambda m: setattr(m.fn("mlx5_0").up, "ids", BROADWELL))], "quiet relaxed-ordering"),
+     ("graphics in the processor, for computing", "hpc-no-gpu", graphics(APU, PSP), "quiet bar1-size iommu-mode"),
+     ("GB10, whose memory is the processor's", "gb200", [model(lambda m: [setattr(g, "ids", (0x10DE, 0x2E12, 0, 0)) for g in m.host.gpus()]), each(pci_put, [f"GPU{n}" for n in range(4)], "resource", BAR0)], "quiet bar1-size"),
+     ("IPoIB of storage in connected mode", "dgx-2", each(net_put, ("ib8", "ib9"), "mode", "connected"), "quiet ipoib-mode"),
+     ("ports of storage are limited members", "dgx-2", limited, "quiet ib-pkey"),
+     ("the lowest speed, or an unknown one", "hpc-no-gpu", model(lambda m: setattr(m.fn("mlx5_0").rdma[0].ports[0], "rate", 10)), "unknown ib-width"),
+     ("relaxed ordering is off", "hpc-no-gpu", unordered, "warning relaxed-ordering", {"words": "mlx5_0"}),
+     ("a graphics card with a small window, for computing", "irdma-hpc", graphics(APU), "warning bar1-size"),
+     ("IPoIB of one compute port in connected mode", "dgx-2", net_put("ib3", "mode", "connected"), "warning ipoib-mode", {"words": "ib3"}),
+     ("a compute port is a limited member", "dgx-2", dev_put("mlx5_3", "ports/1/pkeys/0", "0x7fff"), "warning ib-pkey", {"words": "mlx5_3"}),
+     ("one lane", "hpc-no-gpu", dev_put("mlx5_0", "ports/1/rate", "25 Gb/sec (1X EDR)"), "critical ib-width"))

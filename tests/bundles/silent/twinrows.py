@@ -381,6 +381,45 @@ def records(*of):
     return put("dev/kmsg", "\n".join(f"{priority},{n},{int(at * 1e6)},-;{text}" for n, (priority, at, text) in enumerate(lines)))
 
 
+def vrf(*names, each=True):
+    """Interfaces in VRFs of their own, or all in one."""
+    def step(m):
+        for n, name in enumerate(names):
+            if each or n == 0:
+                over = Net(f"vrf{n}", "02:00:00:00:00:01", 0, mtu=65575)
+                m.host.virtual.append(over)
+            net_of(m, name).master = over
+    return step
+
+
+def switchdev(*devs):
+    """The port has no GIDs; virtual functions are given to guests, and have interfaces that represent them, without a carrier."""
+    def step(m):
+        for fn in [m.fn(d) for d in devs]:
+            dev, uplink = fn.rdma[0].name, fn.nets[0]
+            gids(dev)(m)
+            uplink.addrs = []
+            for k in range(2):
+                vf = m.host.endpoint(fn.up, CX7_VF, fn=len(fn.up.children))
+                vf.driver, vf.physfn = "vfio-pci", fn
+                fn.nets.append(Net(f"eth{dev[5:]}{k}", uplink.mac, 0))
+                fn.nets[-1].carrier = False
+                net_put(fn.nets[-1].name, "phys_port_name", f"pf0vf{k}")(m)
+    return step
+
+
+def elsewhere(*devs):
+    """Devices whose interfaces are in another network namespace: their GIDs are listed, and have no attributes here."""
+    def step(m):
+        for dev in devs:
+            for net in m.fn(dev).nets:
+                hide_net(net.name)(m)
+            for n in range(4):
+                for what in ("types", "ndevs"):
+                    dev_fail(dev, f"ports/1/gid_attrs/{what}/{n}", "EINVAL")(m)
+    return step
+
+
 ROWS = []
 
 
