@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/lines.h"
 #include "base/memory.h"
 #include "check/shared/rules.h"
 #include "model/host/system.h"
@@ -132,8 +133,39 @@ static bool has_form(const struct rd_klog *klog, enum rd_klog_form form)
 	return false;
 }
 
-static bool match_one(const struct rd_klog *klog, const struct pattern *pattern, struct rd_check_out *out)
+/* "mlx5_core 0000:4b:00.1 ens1v0: Link down", which follows from what its guest or container does: of a virtual function, or of an
+ * interface that represents one. */
+static bool is_of_guest(const struct rd_host *host, const struct rd_krecord *record)
 {
+	_cleanup_free_ char *text = rd_dup(record->text);
+	char *rest = text, *words[3];
+	int pci, netdev;
+
+	if (rd_words(&rest, words, 3) < 3)
+		return false;
+	words[2][strcspn(words[2], ":")] = '\0';
+	pci = rd_host_find_pci(host, words[1]);
+	netdev = rd_host_find_netdev(host, words[2]);
+	return (pci >= 0 && host->pcis[pci].pf >= 0) || (netdev >= 0 && host->netdevs[netdev].represents);
+}
+
+/* "pcieport 0000:40:01.0: pciehp: Slot(12): Card not present": since then a drive, say, was plugged in there. */
+static bool has_other_card(const struct rd_host *host, const struct rd_krecord *record)
+{
+	int slot = record->form == RD_KLOG_PCIE_CARD_GONE ? pci_of(host, record) : -1;
+	bool other = false;
+
+	for (size_t i = 0; slot >= 0 && i < host->n_pcis; i++) {
+		if (host->pcis[i].parent == slot && (rd_pci_is_bridge(&host->pcis[i]) || rd_pci_matters(host, i)))
+			return false;
+		other |= host->pcis[i].parent == slot;
+	}
+	return other;
+}
+
+static bool match_one(const struct rd_check_input *in, const struct pattern *pattern, struct rd_check_out *out)
+{
+	const struct rd_klog *klog = in->klog;
 	struct lines v[DEVICES_MAX];
 	size_t n = 0;
 	bool found = false;
@@ -141,7 +173,8 @@ static bool match_one(const struct rd_klog *klog, const struct pattern *pattern,
 	for (size_t i = 0; i < klog->n; i++) {
 		const struct rd_krecord *record = &klog->v[i];
 
-		if (matches_form(record, pattern))
+		if (matches_form(record, pattern) && !(pattern->least && is_of_guest(in->host, record)) &&
+		    !has_other_card(in->host, record))
 			add_line(v, &n, pattern->least ? subject_of(record) : NULL, record);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -169,7 +202,7 @@ static void run_lines(const struct rd_check_input *in, struct rd_check_out *out)
 			continue;
 		if (pattern.of_peermem && in->system && rd_has_dmabuf(in->system))
 			pattern.result = RD_SEV_NOTE;
-		found |= match_one(in->klog, &pattern, out);
+		found |= match_one(in, &pattern, out);
 	}
 	if (!found)
 		rd_check_good(out, "kernel log");
