@@ -54,9 +54,8 @@ static bool has_address(const struct rd_host *host, const struct rd_port *port)
 		const struct rd_netdev *both[] = { netdev, master < 0 ? NULL : &host->netdevs[master] };
 
 		for (size_t n = 0; n < RD_ARRAY_SIZE(both); n++)
-			for (size_t a = 0; both[n] && a < both[n]->n_addrs; a++)
-				if (!both[n]->addrs[a].v6 || both[n]->addrs[a].raw[0] != 0xfe)
-					return true;
+			if (both[n] && rd_netdev_has_address(both[n]))
+				return true;
 	}
 	return false;
 }

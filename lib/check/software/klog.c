@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/lines.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "check/shared/rules.h"
 #include "model/host/system.h"
 

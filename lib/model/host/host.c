@@ -309,6 +309,14 @@ bool rd_gpu_is_for_guest(const struct rd_host *host, size_t gpu)
 	return rd_driver_is_for_guests(host->pcis[host->gpus[gpu].pci].driver);
 }
 
+bool rd_netdev_has_address(const struct rd_netdev *netdev)
+{
+	for (size_t a = 0; a < netdev->n_addrs; a++)
+		if (!netdev->addrs[a].v6 || netdev->addrs[a].raw[0] != 0xfe || (netdev->addrs[a].raw[1] & 0xc0) != 0x80)
+			return true;
+	return false;
+}
+
 bool rd_gpu_in_processor(const struct rd_host *host, size_t gpu)
 {
 	const struct rd_pci *pci = &host->pcis[host->gpus[gpu].pci];

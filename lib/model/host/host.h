@@ -313,6 +313,9 @@ bool rd_driver_is_for_guests(const char *driver);
 /* Whether an accelerator is reserved so. */
 bool rd_gpu_is_for_guest(const struct rd_host *host, size_t gpu);
 
+/* IPv6 link-local addresses are assigned automatically, and do not count. */
+bool rd_netdev_has_address(const struct rd_netdev *netdev);
+
 /* It is part of the processor, and uses its memory. */
 bool rd_gpu_in_processor(const struct rd_host *host, size_t gpu);
 
