@@ -217,12 +217,8 @@ static void judge_mode(const struct rd_check_input *in, size_t i, const char *ad
 	const char *iommu = rd_host_iommu(in->host);
 	const struct rd_pci *pci = &in->host->pcis[i];
 
-	bool peer = false;
-
-	for (size_t g = 0; g < in->host->n_gpus; g++)
-		peer |= rd_gpu_is_peer(in->host, g);
 	/* A guest reaches its devices by translation alone. */
-	if (!peer || rd_driver_is_for_guests(pci->driver))
+	if (!rd_host_has_peer(in->host) || rd_driver_is_for_guests(pci->driver))
 		return;
 	if (!pci->extras_read)
 		rd_check_unknown(out, addr, "IOMMU group was not read");

@@ -61,7 +61,7 @@ static bool has_address(const struct rd_host *host, const struct rd_port *port)
 }
 
 /* Drivers create an RDMA device for every port of a NIC, used or not. A port without an address is unused if it is not for
- * computing, if its virtual functions have the addresses, or if the host has no accelerator of its own. */
+ * computing, if its virtual functions have the addresses, or if the host has no accelerator that it would serve. */
 static bool is_idle(const struct rd_host *host, const struct rd_port *port, enum rd_role role)
 {
 	int pci = host->ibdevs[port->ibdev].pci;
@@ -74,7 +74,7 @@ static bool is_idle(const struct rd_host *host, const struct rd_port *port, enum
 	for (size_t i = 0; i < host->n_netdevs; i++)
 		if (host->netdevs[i].represents && host->netdevs[i].pci == pci)
 			return true;
-	return role == RD_ROLE_STORAGE || role == RD_ROLE_MANAGEMENT || !rd_host_has_own_gpu(host);
+	return role == RD_ROLE_STORAGE || role == RD_ROLE_MANAGEMENT || !rd_host_has_peer(host);
 }
 
 /* An uplink in switchdev mode, as of mlx5, perhaps in a bridge: it leads out of the cluster, and jobs have other ports. */

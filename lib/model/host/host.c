@@ -333,10 +333,10 @@ bool rd_gpu_is_peer(const struct rd_host *host, size_t gpu)
 	return !rd_gpu_is_for_guest(host, gpu) && !rd_gpu_in_processor(host, gpu);
 }
 
-bool rd_host_has_own_gpu(const struct rd_host *host)
+bool rd_host_has_peer(const struct rd_host *host)
 {
 	for (size_t g = 0; g < host->n_gpus; g++)
-		if (!rd_gpu_is_for_guest(host, g))
+		if (rd_gpu_is_peer(host, g))
 			return true;
 	return false;
 }

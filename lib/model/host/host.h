@@ -322,8 +322,8 @@ bool rd_gpu_in_processor(const struct rd_host *host, size_t gpu);
 /* NICs reach its memory over PCI Express, for programs of this host. */
 bool rd_gpu_is_peer(const struct rd_host *host, size_t gpu);
 
-/* Whether there is an accelerator that is not assigned to a guest. */
-bool rd_host_has_own_gpu(const struct rd_host *host);
+/* Whether there is such an accelerator. */
+bool rd_host_has_peer(const struct rd_host *host);
 
 bool rd_port_active(const struct rd_port *port);
 /* The interface of this port that carries the default route, or the bond or bridge above one that does; NULL: none. */
