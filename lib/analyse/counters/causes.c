@@ -527,7 +527,6 @@ static void judge_drops(const struct judging *j)
 {
 	enum rd_cause_id of = !is_ethernet(j)	  ? RD_CAUSE_DISCARDS :
 			      may_be_of_others(j) ? RD_CAUSE_DROPS_OTHER :
-			      !is_ethernet(j)	  ? RD_CAUSE_DISCARDS :
 			      pauses_drops(j)	  ? RD_CAUSE_DROPS_PFC :
 						    RD_CAUSE_DROPS_NO_PFC;
 
@@ -618,12 +617,13 @@ static void judge_plain(const struct judging *j)
 	}
 }
 
-/* More than good links lose, of the direction that has fewer packets; those retransmitted after an RNR NAK are not lost. */
+/* Packets that good links lose, of the direction that has fewer. */
 static double few_of(const struct rd_moved *moved)
 {
 	return LOST_FEW * (double)(moved->packets_in < moved->packets_out ? moved->packets_in : moved->packets_out);
 }
 
+/* More than that; packets that are retransmitted after an RNR NAK are not lost. */
 static bool is_lossy(const struct rd_moved *moved, bool requester)
 {
 	return moved->gaps[requester] > moved->naks[requester] && (double)moved->gaps[requester] > few_of(moved);
