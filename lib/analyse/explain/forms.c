@@ -155,7 +155,7 @@ static bool parse_severity(const char *word, enum rd_severity *ret)
 	return false;
 }
 
-/* "form ID SEVERITY [consequence|detail|general]", "code TABLE VALUE NAME SEVERITY [consequence]" */
+/* "form ID SEVERITY [consequence|detail|general|step]", "code TABLE VALUE NAME SEVERITY [consequence]" */
 static bool parse_head(char *text, struct rd_log_form *ret)
 {
 	char *words[6] = { 0 };
@@ -180,7 +180,8 @@ static bool parse_head(char *text, struct rd_log_form *ret)
 		ret->consequence = strcmp(words[severity + 1], "consequence") == 0;
 		ret->detail = strcmp(words[severity + 1], "detail") == 0;
 		ret->general = strcmp(words[severity + 1], "general") == 0;
-		if (n > severity + 2 || !(ret->consequence || ret->detail || ret->general))
+		ret->step = strcmp(words[severity + 1], "step") == 0;
+		if (n > severity + 2 || !(ret->consequence || ret->detail || ret->general || ret->step))
 			return false;
 	}
 	return parse_severity(words[severity], &ret->severity);

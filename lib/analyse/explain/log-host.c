@@ -32,7 +32,8 @@ static size_t name_before_digits(const char *at, size_t *ret)
 	return strspn(at, DIGITS ".-T") >= n ? 0 : n;
 }
 
-/* "name:digits:digits", "name:digits :digits"; behind a third colon are digits, too, unlike in "libfabric:10:20:efa:". */
+/* "name:digits:digits", "name:digits :digits"; behind a third colon are digits, too, unlike in "libfabric:10:20:efa:". A PCI address and
+ * "2025-01-11_10:12:33.1" go on with a point. */
 static size_t before_ids(const char *at)
 {
 	size_t digits, n = name_before_digits(at, &digits);
@@ -44,7 +45,7 @@ static size_t before_ids(const char *at)
 	if (rest[0] != ':' || !isdigit((unsigned char)rest[1]))
 		return 0;
 	rest += 1 + strspn(rest + 1, DIGITS);
-	return rest[0] == ':' && !isdigit((unsigned char)rest[1]) ? 0 : n;
+	return rest[0] == '.' || (rest[0] == ':' && !isdigit((unsigned char)rest[1])) ? 0 : n;
 }
 
 /* Open MPI: "name:12345]", of five digits or more, unlike the lines of a file; "name][[". */
@@ -109,7 +110,12 @@ static size_t of_pdsh(const char *line)
 
 size_t rd_log_host(const char *line, const char **ret)
 {
-	size_t n = of_syslog(line, ret);
+	/* the priority of syslog: "<4>" */
+	size_t priority = *line == '<' ? strspn(line + 1, DIGITS) : 0, n;
+
+	if (priority && line[1 + priority] == '>')
+		line += priority + 2;
+	n = of_syslog(line, ret);
 
 	if (!n) {
 		n = of_pdsh(line);

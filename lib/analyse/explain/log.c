@@ -239,17 +239,25 @@ static size_t take_number(const char *at, bool hex, struct value *ret)
 	return ret->size;
 }
 
-/* The longest run of the class behind which `next` follows (NULL: none is required, and a full stop at the end is not part of it). */
+/* Whether a word may end behind `n` characters: `next` follows (NULL: none is required, and a full stop at the end is not part of it). An
+ * address ends with no colon, but with two. */
+static bool ends_word(const char *at, size_t n, enum rd_log_class class, const struct rd_log_piece *next)
+{
+	bool colon = class == RD_LOG_ADDRESS && at[n - 1] == ':', two = colon && n > 1 && at[n - 2] == ':';
+
+	if (colon && !two)
+		return false;
+	return next ? take_literal(at + n, next) > 0 : two || !strchr(".:-", at[n - 1]);
+}
+
+/* The longest run of the class. */
 static size_t take_word(const char *at, enum rd_log_class class, const struct rd_log_piece *next)
 {
 	size_t n = 0;
 
 	while (is_of(class, at[n]))
 		n++;
-	if (!next)
-		while (n && strchr(".:-", at[n - 1]) && !(class == RD_LOG_ADDRESS && n > 1 && at[n - 1] == ':'))
-			n--;
-	while (next && n && !take_literal(at + n, next))
+	while (n && !ends_word(at, n, class, next))
 		n--;
 	return n;
 }
@@ -318,10 +326,12 @@ static bool match_pattern(const struct rd_log_pattern *pattern, const char *line
 	return false;
 }
 
-/* A form before one that is general, that before any code; then the most literal text. */
+/* A form of steps before any other, one that is general after others, and before any code; then the most literal text. */
 static size_t worth_of(const struct entry *entry)
 {
-	return entry->pattern->literal + RD_LOG_LINE_MAX * (entry->form->table ? 0 : 2 - entry->form->general);
+	const struct rd_log_form *form = entry->form;
+
+	return entry->pattern->literal + RD_LOG_LINE_MAX * (form->table ? 0 : 2 + form->step - form->general);
 }
 
 /* A text that a pattern with little else takes for that of an errno has to be one: "ibv_devinfo: 4 devices" has none. */

@@ -104,6 +104,7 @@ struct rd_log_form {
 	enum rd_severity severity;
 	bool consequence;     /* follows from an earlier failure */
 	bool detail, general; /* adds objects to the line before it; of a line that no other form is of */
+	bool step;	      /* goes before any other */
 	struct rd_log_part *parts;
 	size_t n, cap;
 };
