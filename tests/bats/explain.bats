@@ -143,6 +143,18 @@ host() { # NAME
 	[ "$(severity 'bnxt_en 0000:c1:00.0 eth0: NIC Link is Down')" = warning ]
 	[ "$(severity 'bnxt_en 0000:c1:00.0 (unnamed net_device) (uninitialized): Device requests max timeout of 60 seconds')" = note ]
 	[ "$(severity 'bnxt_en 0000:c1:00.0 (unnamed net_device) (uninitialized): Failed to init ring')" = warning ]
+	# A probe that fails in a log of steps is none; the same call with level ERROR is one.
+	step='[1747579606.64] [node:4717:0] ib_mlx5dv_md.c:1788 UCX  DEBUG mlx5dv_open_device(rdmap16s27) failed: Operation not supported'
+	[ "$(severity "$step")" = note ]
+	[ "$(severity "${step/DEBUG/ERROR}")" = critical ]
+	[ "$(severity 'node:4717:4717 [1] NCCL INFO NVLS multicast support is not available on dev 1')" = note ]
+	[ "$(severity "libibverbs: Warning: couldn't load driver 'librxe-rdmav25.so': librxe-rdmav25.so: cannot open shared object file")" = note ]
+	[ "$(severity "libibverbs: Warning: couldn't load driver 'libmlx5-rdmav25.so': libmlx5-rdmav25.so: cannot open shared object file")" = warning ]
+	[ "$(severity 'nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 32 egress non-posted PRIV error (First)')" = warning ]
+	[ "$(severity 'NVRM: Xid (PCI:0000:19:00): 63, pid=1, name=x, Row Remapper: New row marked for remapping')" = warning ]
+	[ "$(severity "NVRM: Xid (PCI:0000:19:00): 119, pid=1, name=x, Timeout after 6s of waiting for RPC response from GPU0 GSP!")" = critical ]
+	# A driver without an interface ends its address with a colon, which is no part of it.
+	[ "$("$RD" explain --json -- 'hfi1 0000:05:00.0: hfi1_0: CCE Error: (SBus_ERR)' | jq -r '.lines[0].objects.pci')" = 0000:05:00.0 ]
 	run "$RD" explain -- 'mlx5_core 0000:5e:00.0 eth1: Error cqe on cqn 0x41d, ci 0x1f, qn 0x1234, opcode 0xd, syndrome 0x4, vendor syndrome 0x51'
 	[[ $output == *MLX5_CQE_SYNDROME_LOCAL_PROT_ERR* && $output != *"not public"* ]]
 	# What looks like an errno but can be none is not one that is not public.
