@@ -153,6 +153,9 @@ host() { # NAME
 	[ "$(severity 'nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 32 egress non-posted PRIV error (First)')" = warning ]
 	[ "$(severity 'NVRM: Xid (PCI:0000:19:00): 63, pid=1, name=x, Row Remapper: New row marked for remapping')" = warning ]
 	[ "$(severity "NVRM: Xid (PCI:0000:19:00): 119, pid=1, name=x, Timeout after 6s of waiting for RPC response from GPU0 GSP!")" = critical ]
+	[ "$(severity 'node:4717:4717 [1] NCCL INFO Failed to open libibverbs.so[.1]')" = warning ]
+	# The status of an event of the connection manager is an errno, if it is negative, and that of no completion.
+	[ "$("$RD" explain --json -- 'error: RDMA_CM_EVENT_ROUTE_ERROR, status -22' | jq -c '.lines[0].objects | [.status, .errno]')" = '[null,22]' ]
 	# A driver without an interface ends its address with a colon, which is no part of it.
 	[ "$("$RD" explain --json -- 'hfi1 0000:05:00.0: hfi1_0: CCE Error: (SBus_ERR)' | jq -r '.lines[0].objects.pci')" = 0000:05:00.0 ]
 	run "$RD" explain -- 'mlx5_core 0000:5e:00.0 eth1: Error cqe on cqn 0x41d, ci 0x1f, qn 0x1234, opcode 0xd, syndrome 0x4, vendor syndrome 0x51'

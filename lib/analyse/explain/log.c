@@ -539,6 +539,8 @@ static bool is_possible(const struct value *value)
 		return value->number.v && value->number.v <= UINT8_MAX;
 	case RD_LOG_MTU: /* 1 to 5 are those of enum ibv_mtu */
 		return value->number.v > 5;
+	case RD_LOG_STATUS: /* of a connection, it is an errno */
+		return value->text[0] != '-';
 	case RD_LOG_QPN:
 	case RD_LOG_RQPN:
 		return value->text[0] != '-' && value->number.v <= 0xffffff;
@@ -560,7 +562,8 @@ static void take(const struct rd_log_forms *forms, const struct match *match, st
 			RD_SET(line->numbers[value->field], value->number.v);
 	}
 	for (size_t i = 0; i < match->n; i++)
-		look_up(forms, &match->v[i], line);
+		if (is_possible(&match->v[i]))
+			look_up(forms, &match->v[i], line);
 }
 
 static void set_value(struct rd_log_line *line, enum rd_log_field field, const char *text, size_t size, uint64_t number)
