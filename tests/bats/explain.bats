@@ -49,6 +49,11 @@ host() { # NAME
 		[ -z "$output" ]
 		[ "${#stderr_lines[@]}" -eq 2 ]
 	done
+	for line in 'Backend torch was instantiated with 4 workers' 'Handshake failed for request from 192.0.2.1: tls: bad certificate' \
+		'Caught signal 15 (Terminated)' '[error] connect() to 192.0.2.1:8080 failed: Connection refused' \
+		'rmmod: ERROR: Module usb_storage is in use by: uas' 'ts=1 host=gpu-a level=info msg="scrape ok"'; do
+		run -3 --separate-stderr "$RD" explain -- "$line"
+	done
 	[ "$("$RD" explain --json "no such line" | jq -c '[.status, .lines, (.errors | length)]')" = "[3,[],1]" ]
 }
 
