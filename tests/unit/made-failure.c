@@ -49,16 +49,70 @@ void made_end(struct made_failure *m)
 	rd_explanation_deinit(&m->why);
 }
 
-void made_origin(struct made_failure *m, const char *module, const char *function)
+struct made_failure *made_origin(struct made_failure *m, const char *module, const char *function)
 {
-	m->module.name = (char *)module;
-	m->fn.name = (char *)function;
+	return made_function(made_module(m, module), function);
 }
 
-void made_field(struct made_failure *m, enum rd_req_field field, uint64_t v)
+struct made_failure *made_module(struct made_failure *m, const char *module)
+{
+	m->module.name = (char *)module;
+	return m;
+}
+
+struct made_failure *made_function(struct made_failure *m, const char *function)
+{
+	m->fn.name = (char *)function;
+	return m;
+}
+
+struct made_failure *made_errno(struct made_failure *m, int err)
+{
+	m->event.err = -err;
+	return m;
+}
+
+struct made_failure *made_verb(struct made_failure *m, const char *verb)
+{
+	m->event.verb = (char *)verb;
+	return m;
+}
+
+struct made_failure *made_exact(struct made_failure *m, bool exact)
+{
+	m->event.origin_exact = exact;
+	return m;
+}
+
+struct made_failure *made_cm_state(struct made_failure *m, uint8_t state)
+{
+	RD_SET(m->event.moment.cm_state, state);
+	return m;
+}
+
+struct made_failure *made_to_gid(struct made_failure *m, const char *address)
+{
+	made_gid_of(address, m->event.request.gid);
+	return m;
+}
+
+struct made_failure *made_field(struct made_failure *m, enum rd_req_field field, uint64_t v)
 {
 	m->event.request.known[field] = true;
 	m->event.request.v[field] = v;
+	return m;
+}
+
+struct made_failure *made_source(struct made_failure *m, const char *address, uint16_t port)
+{
+	m->event.request.src = made_address_of(address, port);
+	return m;
+}
+
+struct made_failure *made_destination(struct made_failure *m, const char *address, uint16_t port)
+{
+	m->event.request.dst = made_address_of(address, port);
+	return m;
 }
 
 struct rd_moment_handle *made_handle(struct made_failure *m, enum rd_req_field field, uint32_t handle)
@@ -74,10 +128,11 @@ struct rd_moment_handle *made_handle(struct made_failure *m, enum rd_req_field f
 	return h;
 }
 
-void made_attr(struct made_failure *m, const char *name, uint64_t value)
+struct made_failure *made_attr(struct made_failure *m, const char *name, uint64_t value)
 {
 	assert_true(m->f.n_attrs < RD_ARRAY_SIZE(m->attrs));
 	m->attrs[m->f.n_attrs++] = (struct rd_dev_attr){ (char *)name, value };
+	return m;
 }
 
 void made_gid_of(const char *address, uint8_t *gid)

@@ -36,14 +36,26 @@ struct made_failure {
 void made_failure(struct made_failure *m, const char *verb, int err, const char *module, const char *origin);
 void made_end(struct made_failure *m);
 
-/* Another origin of the failure. */
-void made_origin(struct made_failure *m, const char *module, const char *function);
-/* A field of the request. */
-void made_field(struct made_failure *m, enum rd_req_field field, uint64_t v);
+/* Each changes one thing and returns `m`, so that an assertion says what it changes: ASSERT_NOTHING(made_errno(m, EIO)). */
+/* Another origin of the failure: both, or one of them. */
+struct made_failure *made_origin(struct made_failure *m, const char *module, const char *function);
+struct made_failure *made_module(struct made_failure *m, const char *module);
+struct made_failure *made_function(struct made_failure *m, const char *function);
+struct made_failure *made_errno(struct made_failure *m, int err);
+struct made_failure *made_verb(struct made_failure *m, const char *verb);
+/* Whether the origin is the only function that it can be. */
+struct made_failure *made_exact(struct made_failure *m, bool exact);
+/* The state of the rdma_cm_id when the call began. */
+struct made_failure *made_cm_state(struct made_failure *m, uint8_t state);
+/* A field of the request, its destination GID, or one of its socket addresses. */
+struct made_failure *made_field(struct made_failure *m, enum rd_req_field field, uint64_t v);
+struct made_failure *made_to_gid(struct made_failure *m, const char *address);
+struct made_failure *made_source(struct made_failure *m, const char *address, uint16_t port);
+struct made_failure *made_destination(struct made_failure *m, const char *address, uint16_t port);
 /* An object that the request names: it exists, and is of the kind that the field must name. */
 struct rd_moment_handle *made_handle(struct made_failure *m, enum rd_req_field field, uint32_t handle);
 /* A limit of the device. */
-void made_attr(struct made_failure *m, const char *name, uint64_t value);
+struct made_failure *made_attr(struct made_failure *m, const char *name, uint64_t value);
 /* An IPv4 address, as GID and as socket address. */
 void made_gid_of(const char *address, uint8_t *gid);
 struct rd_req_address made_address_of(const char *address, uint16_t port);

@@ -36,15 +36,15 @@ static void bind_to(struct made_failure *m, int err, const char *origin, const c
 {
 	made_failure(m, "rdma_bind_addr", err, MADE_CM, origin);
 	add_net(m);
-	m->event.request.src = made_address_of(address, port);
-	RD_SET(m->event.moment.cm_state, CM_IDLE);
+	made_source(m, address, port);
+	made_cm_state(m, CM_IDLE);
 	made_field(m, RD_REQ_CM_ID, 12);
 }
 
 FAILURE_TEST(an_address_of_which_duplicates_are_looked_for)
 {
 	bind_to(m, EADDRNOTAVAIL, "rdma_find_ndev_for_src_ip_rcu", "2001:db8::1", 7000);
-	m->module.name = (char *)MADE_CORE;
+	made_module(m, MADE_CORE);
 	addresses[0] = (struct rd_ifaddr){ .ifindex = 2, .flags = 0x40, .addr = { .v6 = true } };
 	memcpy(addresses[0].addr.raw, m->event.request.src.addr, 16);
 	ASSERT_CAUSE(m, "address-tentative", HIGH, "2001:db8::1 of eth0 cannot be used yet");
@@ -66,47 +66,42 @@ FAILURE_TEST(a_port_that_another_process_uses)
 	m->f.res.n_cm_ids = 1;
 	ASSERT_CAUSE(m, "address-in-use", HIGH, "used by process 99");
 	/* That of another address does not matter. */
-	m->fn.name = (char *)"rdma_bind_addr";
-	ASSERT_CAUSE(m, "address-in-use", MEDIUM, "used by process 99");
+	ASSERT_CAUSE(made_function(m, "rdma_bind_addr"), "address-in-use", MEDIUM, "used by process 99");
 	id.src.port = 7472;
 	ASSERT_NOTHING(m);
 	/* rdma_listen names none. */
 	m->event.request.src.known = false;
-	m->fn.name = (char *)"cma_check_port";
+	made_function(m, "cma_check_port");
 	ASSERT_CAUSE(m, "address-in-use", HIGH, "the port is used by another rdma_cm_id");
 	m->event.request.src.known = true;
 	/* Two, of which one has any address. */
-	m->event.err = -EADDRNOTAVAIL;
-	m->fn.name = (char *)"cma_check_port";
+	made_errno(m, EADDRNOTAVAIL);
+	made_function(m, "cma_check_port");
 	ASSERT_CAUSE(m, "address-in-use", HIGH, "port 7471 of 10.1.2.3", "before it listens");
 	/* Another function failed last, for another device. */
-	m->fn.name = (char *)"cma_validate_port";
+	made_function(m, "cma_validate_port");
 	ASSERT_CAUSE(m, "address-in-use", MEDIUM, "port 7471 of 10.1.2.3", "bound to 0.0.0.0 or ::");
 	id.src = (struct rd_sockaddr){ .family = AF_INET, .port = 7471 };
 	ASSERT_CAUSE(m, "address-in-use", MEDIUM, "port 7471 of 0.0.0.0 is used by process 99");
-	m->event.request.src = made_address_of("::", 7471);
-	ASSERT_CAUSE(m, "address-in-use", MEDIUM, ":: is every address", "used by process 99");
+	ASSERT_CAUSE(made_source(m, "::", 7471), "address-in-use", MEDIUM, ":: is every address", "used by process 99");
 	/* Before it looks at ports, as for an address that is not usable yet. */
-	m->event.request.src = made_address_of("10.1.2.3", 7471);
-	m->fn.name = (char *)"rdma_find_ndev_for_src_ip_rcu";
-	ASSERT_NOTHING(m);
+	made_source(m, "10.1.2.3", 7471);
+	ASSERT_NOTHING(made_function(m, "rdma_find_ndev_for_src_ip_rcu"));
 }
 
 FAILURE_TEST(an_address_of_another_host)
 {
 	bind_to(m, EADDRNOTAVAIL, "rdma_find_ndev_for_src_ip_rcu", "10.1.2.4", 7471);
 	ASSERT_CAUSE(m, "address-not-local", HIGH, "no interface of this host has the address 10.1.2.4");
-	m->event.request.src = made_address_of("10.1.2.3", 7471);
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_source(m, "10.1.2.3", 7471));
 	/* In a container; elsewhere than there nothing is known of it. */
 	m->f.other_net_ns = true;
 	RD_SET(m->event.moment.net_ns, 4026532500);
 	ASSERT_CAUSE(m, "address-not-local", HIGH, "net:[4026532500]", "10.1.2.3", "interface eth0 has it");
-	m->fn.name = (char *)"rdma_bind_addr";
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_function(m, "rdma_bind_addr"));
 	assert_non_null(strstr(m->said, "nsenter -t 4721 -n ip address"));
 	m->f.other_net_ns = false;
-	m->event.request.src = made_address_of("10.1.2.4", 7471);
+	made_source(m, "10.1.2.4", 7471);
 	m->f.net.addrs_known = RD_DENIED;
 	ASSERT_NOTHING(m);
 }
@@ -115,8 +110,7 @@ FAILURE_TEST(no_port_is_free)
 {
 	bind_to(m, EADDRNOTAVAIL, "cma_alloc_any_port", "10.1.2.3", 0);
 	ASSERT_CAUSE(m, "ports-exhausted", HIGH, "ip_local_port_range", "0 rdma_cm_ids");
-	m->fn.name = (char *)"addr_resolve";
-	ASSERT_CAUSE(m, "ports-exhausted", MEDIUM, "ip_local_port_range");
+	ASSERT_CAUSE(made_function(m, "addr_resolve"), "ports-exhausted", MEDIUM, "ip_local_port_range");
 	m->event.request.src.port = 7471;
 	ASSERT_NOTHING(m);
 }
@@ -130,13 +124,11 @@ FAILURE_TEST(an_interface_without_rdma_device)
 	m->f.res.devs = &dev;
 	m->f.res.n_devs = 1;
 	ASSERT_CAUSE(m, "address-without-rdma", HIGH, "address 10.9.9.9 is of interface eth1");
-	m->event.request.src = made_address_of("10.1.2.4", 7471);
-	made_assert_not(m, "address-without-rdma");
+	made_assert_not(made_source(m, "10.1.2.4", 7471), "address-without-rdma");
 	/* By the route. */
-	m->event.verb = (char *)"rdma_resolve_addr";
+	made_verb(m, "rdma_resolve_addr");
 	m->event.request.src.known = false;
-	m->event.request.dst = made_address_of("10.9.9.1", 7471);
-	made_assert_not(m, "address-without-rdma");
+	made_assert_not(made_destination(m, "10.9.9.1", 7471), "address-without-rdma");
 	m->f.route_errno = 0;
 	m->f.route.ifindex = 3;
 	ASSERT_CAUSE(m, "address-without-rdma", HIGH, "the route to 10.9.9.1 is through interface eth1");
@@ -166,11 +158,10 @@ FAILURE_TEST(an_address_without_gid)
 	interfaces[0].kind = (char *)"bond";
 	interfaces[1].master = 2;
 	port.netdev = (char *)"eth1";
-	m->event.request.src = made_address_of("10.1.2.3", 7471);
-	ASSERT_CAUSE(m, "address-without-rdma", MEDIUM, "address of eth0, but mlx5_0/1");
-	m->event.verb = (char *)"rdma_resolve_addr";
+	ASSERT_CAUSE(made_source(m, "10.1.2.3", 7471), "address-without-rdma", MEDIUM, "address of eth0, but mlx5_0/1");
+	made_verb(m, "rdma_resolve_addr");
 	m->event.request.src.known = false;
-	m->event.request.dst = made_address_of("10.9.9.1", 7471);
+	made_destination(m, "10.9.9.1", 7471);
 	m->f.route_errno = 0;
 	m->f.route.ifindex = 2;
 	ASSERT_CAUSE(m, "address-without-rdma", MEDIUM, "the route to 10.9.9.1 is through eth0, but mlx5_0/1");
@@ -213,8 +204,7 @@ FAILURE_TEST(ports_below_1024_need_a_capability)
 	ASSERT_NOTHING(m);
 	/* Before it looks at the port. */
 	m->event.request.src.port = 80;
-	made_origin(m, MADE_UCM, "ucma_write");
-	ASSERT_CAUSE(m, "credentials-changed", HIGH, "changed its user");
+	ASSERT_CAUSE(made_origin(m, MADE_UCM, "ucma_write"), "credentials-changed", HIGH, "changed its user");
 }
 
 FAILURE_TEST(families_that_rdma_cm_does_not_have)
@@ -236,19 +226,16 @@ FAILURE_TEST(families_that_rdma_cm_does_not_have)
 FAILURE_TEST(a_length_that_is_not_of_the_family)
 {
 	bind_to(m, EINVAL, "ucma_bind", "10.1.2.3", 0);
-	m->module.name = (char *)MADE_UCM;
-	ASSERT_UNKNOWN(m, "the rdma_cm_id was new");
+	ASSERT_UNKNOWN(made_module(m, MADE_UCM), "the rdma_cm_id was new");
 	made_field(m, RD_REQ_ADDR_SIZE, 17);
 	ASSERT_CAUSE(m, "request-malformed", HIGH, "addr_size is 17", "rdma_cm_id number 12");
-	made_field(m, RD_REQ_ADDR_SIZE, 16);
-	ASSERT_UNKNOWN(m, "the rdma_cm_id was new");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_ADDR_SIZE, 16), "the rdma_cm_id was new");
 	m->event.request.src.family = AF_INET6;
 	ASSERT_CAUSE(m, "request-malformed", HIGH, "addr_size is 16");
 	m->event.request.src.family = AF_UNIX;
 	ASSERT_CAUSE(m, "address-family", HIGH, "family 1,");
-	m->fn.name = (char *)"ucma_get_ctx";
-	m->event.origin_exact = false;
-	ASSERT_UNKNOWN(m, "the rdma_cm_id was new");
+	made_function(m, "ucma_get_ctx");
+	ASSERT_UNKNOWN(made_exact(m, false), "the rdma_cm_id was new");
 }
 
 FAILURE_TEST(link_local_addresses_need_their_interface)
@@ -257,67 +244,52 @@ FAILURE_TEST(link_local_addresses_need_their_interface)
 	ASSERT_CAUSE(m, "address-scope-missing", HIGH, "fe80::1 is a link-local address");
 	m->event.request.src.scope_id = 2;
 	ASSERT_UNKNOWN(m, "was new");
-	m->event.request.src = made_address_of("2001:db8::1", 7471);
-	ASSERT_UNKNOWN(m, "was new");
+	ASSERT_UNKNOWN(made_source(m, "2001:db8::1", 7471), "was new");
 }
 
 FAILURE_TEST(groups_that_cannot_be_joined)
 {
 	made_failure(m, "rdma_join_multicast", EINVAL, MADE_UCM, "ucma_process_join");
-	RD_SET(m->event.moment.cm_state, CM_ADDR_BOUND);
-	m->event.request.dst = made_address_of("239.1.2.3", 0);
-	made_field(m, RD_REQ_JOIN_FLAGS, 5);
-	ASSERT_CAUSE(m, "attribute-value", HIGH, "join_flags is 5");
-	made_field(m, RD_REQ_JOIN_FLAGS, 1);
-	ASSERT_UNKNOWN(m, "was bound");
-	made_field(m, RD_REQ_ADDR_SIZE, 7);
-	ASSERT_CAUSE(m, "request-malformed", HIGH, "addr_size is 7");
-	made_field(m, RD_REQ_ADDR_SIZE, 16);
-	ASSERT_UNKNOWN(m, "was bound");
+	made_cm_state(m, CM_ADDR_BOUND);
+	made_destination(m, "239.1.2.3", 0);
+	ASSERT_CAUSE(made_field(m, RD_REQ_JOIN_FLAGS, 5), "attribute-value", HIGH, "join_flags is 5");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_JOIN_FLAGS, 1), "was bound");
+	ASSERT_CAUSE(made_field(m, RD_REQ_ADDR_SIZE, 7), "request-malformed", HIGH, "addr_size is 7");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_ADDR_SIZE, 16), "was bound");
 	made_origin(m, MADE_CM, "cma_iboe_join_multicast");
-	m->event.request.dst = made_address_of("0.0.0.0", 0);
-	ASSERT_CAUSE(m, "multicast-address", HIGH, "0.0.0.0");
-	m->event.request.dst = made_address_of("239.1.2.3", 0);
-	ASSERT_UNKNOWN(m, "was bound");
-	m->fn.name = (char *)"rdma_join_multicast";
-	ASSERT_CAUSE(m, "qp-type", MEDIUM, "for datagrams");
+	ASSERT_CAUSE(made_destination(m, "0.0.0.0", 0), "multicast-address", HIGH, "0.0.0.0");
+	ASSERT_UNKNOWN(made_destination(m, "239.1.2.3", 0), "was bound");
+	ASSERT_CAUSE(made_function(m, "rdma_join_multicast"), "qp-type", MEDIUM, "for datagrams");
 }
 
 FAILURE_TEST(private_data_that_does_not_fit)
 {
 	made_failure(m, "rdma_connect", EINVAL, "ib_cm", "cm_validate_req_param");
-	RD_SET(m->event.moment.cm_state, CM_ROUTE_RESOLVED);
+	made_cm_state(m, CM_ROUTE_RESOLVED);
 	made_field(m, RD_REQ_PRIVATE_LEN, 57);
 	ASSERT_CAUSE(m, "private-data-too-long", HIGH, "private_data_len is 57", "at most 56 bytes");
 	/* Datagrams and iWARP carry more. */
-	m->fn.name = (char *)"ib_send_cm_sidr_req";
-	ASSERT_CAUSE(m, "private-data-too-long", MEDIUM, "57");
-	made_field(m, RD_REQ_PRIVATE_LEN, 181);
-	ASSERT_CAUSE(m, "private-data-too-long", HIGH, "181");
-	made_origin(m, "iw_cm", "iw_cm_connect");
-	ASSERT_CAUSE(m, "private-data-too-long", MEDIUM, "181");
-	made_field(m, RD_REQ_PRIVATE_LEN, 56);
-	ASSERT_UNKNOWN(m, "was route resolved");
-	m->event.verb = (char *)"rdma_accept";
-	RD_SET(m->event.moment.cm_state, CM_CONNECT);
-	made_field(m, RD_REQ_PRIVATE_LEN, 196);
-	ASSERT_UNKNOWN(m, "connecting or connected");
+	ASSERT_CAUSE(made_function(m, "ib_send_cm_sidr_req"), "private-data-too-long", MEDIUM, "57");
+	ASSERT_CAUSE(made_field(m, RD_REQ_PRIVATE_LEN, 181), "private-data-too-long", HIGH, "181");
+	ASSERT_CAUSE(made_origin(m, "iw_cm", "iw_cm_connect"), "private-data-too-long", MEDIUM, "181");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_PRIVATE_LEN, 56), "was route resolved");
+	made_verb(m, "rdma_accept");
+	made_cm_state(m, CM_CONNECT);
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_PRIVATE_LEN, 196), "connecting or connected");
 }
 
 FAILURE_TEST(ends_of_different_families)
 {
 	made_failure(m, "rdma_resolve_addr", EINVAL, MADE_CM, "resolve_prepare_src");
-	RD_SET(m->event.moment.cm_state, CM_IDLE);
-	m->event.request.src = made_address_of("10.1.2.3", 0);
-	m->event.request.dst = made_address_of("2001:db8::1", 0);
+	made_cm_state(m, CM_IDLE);
+	made_source(m, "10.1.2.3", 0);
+	made_destination(m, "2001:db8::1", 0);
 	ASSERT_CAUSE(m, "address-family", HIGH, "source 10.1.2.3 and destination 2001:db8::1");
-	m->event.request.dst = made_address_of("10.1.2.9", 0);
-	ASSERT_UNKNOWN(m, "was new");
+	ASSERT_UNKNOWN(made_destination(m, "10.1.2.9", 0), "was new");
 	m->event.request.src.known = false;
-	m->event.moment.cm_state.v = CM_ADDR_BOUND;
+	made_cm_state(m, CM_ADDR_BOUND);
 	ASSERT_CAUSE(m, "address-family", HIGH, "is bound to an address of another family than destination 10.1.2.9");
-	m->fn.name = (char *)"cma_acquire_dev";
-	ASSERT_UNKNOWN(m, "was bound");
+	ASSERT_UNKNOWN(made_function(m, "cma_acquire_dev"), "was bound");
 }
 
 TEST(values_that_do_not_exist)
@@ -337,11 +309,9 @@ TEST(values_that_do_not_exist)
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		made_failure(&m, cases[i].verb, EINVAL, MADE_UCM, cases[i].origin);
-		RD_SET(m.event.moment.cm_state, CM_CONNECT);
-		made_field(&m, cases[i].field, cases[i].wrong);
-		ASSERT_CAUSE(&m, "attribute-value", HIGH, cases[i].word);
-		made_field(&m, cases[i].field, cases[i].right);
-		made_assert_not(&m, "attribute-value");
+		made_cm_state(&m, CM_CONNECT);
+		ASSERT_CAUSE(made_field(&m, cases[i].field, cases[i].wrong), "attribute-value", HIGH, cases[i].word);
+		made_assert_not(made_field(&m, cases[i].field, cases[i].right), "attribute-value");
 		made_end(&m);
 	}
 }
@@ -352,34 +322,27 @@ FAILURE_TEST(options_that_were_refused)
 	made_field(m, RD_REQ_OPTION_LEVEL, 0);
 	made_field(m, RD_REQ_OPTION, 44);
 	ASSERT_CAUSE(m, "not-supported", HIGH, "option 44 of level 0 is not known to this kernel");
-	m->event.err = -EINVAL;
-	ASSERT_CAUSE(m, "attribute-value", MEDIUM, "option 44 of level 0 was refused");
+	ASSERT_CAUSE(made_errno(m, EINVAL), "attribute-value", MEDIUM, "option 44 of level 0 was refused");
 	/* A function that knows the reason. */
-	made_origin(m, MADE_CM, "rdma_set_ack_timeout");
-	ASSERT_CAUSE(m, "qp-type", HIGH, "ACK timeout");
+	ASSERT_CAUSE(made_origin(m, MADE_CM, "rdma_set_ack_timeout"), "qp-type", HIGH, "ACK timeout");
 	m->event.request.known[RD_REQ_OPTION] = false;
-	m->event.origin_exact = false;
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_exact(m, false));
 }
 
 FAILURE_TEST(an_id_that_does_not_exist)
 {
 	made_failure(m, "rdma_connect", ENOENT, MADE_UCM, "_ucma_find_context");
-	made_field(m, RD_REQ_CM_ID, 12);
-	ASSERT_CAUSE(m, "cm-id-stale", HIGH, "no rdma_cm_id with number 12");
+	ASSERT_CAUSE(made_field(m, RD_REQ_CM_ID, 12), "cm-id-stale", HIGH, "no rdma_cm_id with number 12");
 	/* Its state was not read; what comes after ucma has found it. */
-	made_origin(m, MADE_CM, "cma_ib_init_qp_attr");
-	ASSERT_CAUSE(m, "cm-id-stale", MEDIUM, "12");
-	RD_SET(m->event.moment.cm_state, CM_ROUTE_RESOLVED);
-	ASSERT_NOTHING(m);
+	ASSERT_CAUSE(made_origin(m, MADE_CM, "cma_ib_init_qp_attr"), "cm-id-stale", MEDIUM, "12");
+	ASSERT_NOTHING(made_cm_state(m, CM_ROUTE_RESOLVED));
 	m->event.moment.cm_state.known = RD_ABSENT;
 	m->event.request.known[RD_REQ_CM_ID] = false;
 	ASSERT_NOTHING(m);
 	/* The other object may be the one. */
 	made_field(m, RD_REQ_CM_ID, 12);
 	made_field(m, RD_REQ_FD, 5);
-	made_origin(m, MADE_UCM, "ucma_migrate_id");
-	ASSERT_CAUSE(m, "cm-id-stale", MEDIUM, "12");
+	ASSERT_CAUSE(made_origin(m, MADE_UCM, "ucma_migrate_id"), "cm-id-stale", MEDIUM, "12");
 	m->event.moment.fd_known = RD_OK;
 	ASSERT_CAUSE(m, "cm-id-stale", HIGH, "12");
 }
@@ -429,7 +392,7 @@ TEST(calls_need_certain_states)
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		made_failure(&m, cases[i].verb, EINVAL, MADE_CM, "cma_some_function");
 		made_field(&m, RD_REQ_CM_ID, 12);
-		RD_SET(m.event.moment.cm_state, cases[i].wrong);
+		made_cm_state(&m, cases[i].wrong);
 		ASSERT_CAUSE(&m, "cm-id-state", HIGH, cases[i].words[0], cases[i].words[1], "number 12");
 		m.event.moment.cm_state.v = cases[i].right;
 		ASSERT_UNKNOWN(&m, "when the call began");
@@ -443,21 +406,16 @@ FAILURE_TEST(a_connection_that_does_not_exist)
 {
 	made_failure(m, "rdma_disconnect", EINVAL, MADE_CM, "rdma_disconnect");
 	ASSERT_CAUSE(m, "cm-id-state", MEDIUM, "needs an rdma_cm_id with a connection; this one has none");
-	RD_SET(m->event.moment.cm_state, CM_LISTEN);
-	ASSERT_CAUSE(m, "cm-id-state", HIGH, "this one is listening");
-	m->event.moment.cm_state.v = CM_CONNECT;
-	ASSERT_UNKNOWN(m, "connecting or connected");
+	ASSERT_CAUSE(made_cm_state(m, CM_LISTEN), "cm-id-state", HIGH, "this one is listening");
+	ASSERT_UNKNOWN(made_cm_state(m, CM_CONNECT), "connecting or connected");
 }
 
 FAILURE_TEST(attributes_are_there_before_a_connection)
 {
 	made_failure(m, "rdma_init_qp_attr", EINVAL, "ib_cm", "cm_init_qp_rtr_attr");
-	RD_SET(m->event.moment.cm_state, CM_LISTEN);
-	ASSERT_CAUSE(m, "cm-id-state", HIGH, "this one is listening");
-	made_origin(m, MADE_CM, "cma_set_qkey");
-	ASSERT_CAUSE(m, "cm-id-state", HIGH, "this one is listening");
-	m->event.moment.cm_state.v = CM_ROUTE_RESOLVED;
-	ASSERT_UNKNOWN(m, "was route resolved");
+	ASSERT_CAUSE(made_cm_state(m, CM_LISTEN), "cm-id-state", HIGH, "this one is listening");
+	ASSERT_CAUSE(made_origin(m, MADE_CM, "cma_set_qkey"), "cm-id-state", HIGH, "this one is listening");
+	ASSERT_UNKNOWN(made_cm_state(m, CM_ROUTE_RESOLVED), "was route resolved");
 }
 
 FAILURE_TEST(an_id_without_a_device)
@@ -465,31 +423,23 @@ FAILURE_TEST(an_id_without_a_device)
 	made_failure(m, "rdma_connect", EINVAL, MADE_UCM, "ucma_get_ctx_dev");
 	ASSERT_CAUSE(m, "cm-id-state", HIGH, "rdma_connect needs an rdma_cm_id that has a device",
 		     "resolve_route first");
-	m->event.origin_exact = false;
-	ASSERT_CAUSE(m, "cm-id-state", MEDIUM, "has a device");
+	ASSERT_CAUSE(made_exact(m, false), "cm-id-state", MEDIUM, "has a device");
 	/* Calls that need none. */
-	m->event.verb = (char *)"rdma_bind_addr";
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_verb(m, "rdma_bind_addr"));
 	/* It is not traced: the caller is the origin, which may have another reason. */
-	m->event.origin_exact = true;
-	m->event.verb = (char *)"rdma_connect";
-	m->fn.name = (char *)"ucma_connect";
+	made_exact(m, true);
+	made_verb(m, "rdma_connect");
+	made_function(m, "ucma_connect");
 	ASSERT_CAUSE(m, "cm-id-state", MEDIUM, "probably not resolved", "conn_param.valid");
-	m->event.verb = (char *)"rdma_join_multicast";
-	m->fn.name = (char *)"ucma_process_join";
-	ASSERT_CAUSE(m, "cm-id-state", HIGH, "has a device");
-	made_field(m, RD_REQ_JOIN_FLAGS, 1);
-	ASSERT_CAUSE(m, "cm-id-state", MEDIUM, "addr_size");
+	made_verb(m, "rdma_join_multicast");
+	ASSERT_CAUSE(made_function(m, "ucma_process_join"), "cm-id-state", HIGH, "has a device");
+	ASSERT_CAUSE(made_field(m, RD_REQ_JOIN_FLAGS, 1), "cm-id-state", MEDIUM, "addr_size");
 	made_field(m, RD_REQ_ADDR_SIZE, 16);
-	m->event.request.dst = made_address_of("239.1.2.3", 0);
-	ASSERT_CAUSE(m, "cm-id-state", HIGH, "has a device");
-	m->event.verb = (char *)"rdma_resolve_route";
-	m->fn.name = (char *)"ucma_resolve_route";
-	ASSERT_CAUSE(m, "cm-id-state", HIGH, "has a device");
-	m->fn.name = (char *)"ucma_write";
-	made_assert_not(m, "cm-id-state");
+	ASSERT_CAUSE(made_destination(m, "239.1.2.3", 0), "cm-id-state", HIGH, "has a device");
+	made_verb(m, "rdma_resolve_route");
+	ASSERT_CAUSE(made_function(m, "ucma_resolve_route"), "cm-id-state", HIGH, "has a device");
+	made_assert_not(made_function(m, "ucma_write"), "cm-id-state");
 	/* Of another channel. */
-	m->event.verb = (char *)"rdma_connect";
-	m->fn.name = (char *)"ucma_get_ctx";
-	ASSERT_CAUSE(m, "cm-id-foreign", HIGH, "another event channel");
+	made_verb(m, "rdma_connect");
+	ASSERT_CAUSE(made_function(m, "ucma_get_ctx"), "cm-id-foreign", HIGH, "another event channel");
 }

@@ -38,7 +38,7 @@ static void to_rtr(struct made_failure *m, int err, const char *module, const ch
 	made_field(m, RD_REQ_SGID_INDEX, 3);
 	made_field(m, RD_REQ_AV_GLOBAL, 1);
 	m->event.request.has_gid = true;
-	made_gid_of("10.1.2.9", m->event.request.gid);
+	made_to_gid(m, "10.1.2.9");
 	m->f.gid_index = 3;
 	m->f.gid = (struct rd_gid_entry){ .known = RD_OK, .netdev = (char *)"eth0" };
 	made_gid_of("10.1.2.3", m->f.gid.raw);
@@ -57,10 +57,8 @@ FAILURE_TEST(roce_needs_a_global_route)
 	ASSERT_NOTHING(m);
 	m->f.dev.link_layer = (char *)"Ethernet";
 	/* The vector is not valid. */
-	made_field(m, RD_REQ_MASK, STATE);
-	ASSERT_NOTHING(m);
-	made_field(m, RD_REQ_MASK, STATE | AV);
-	ASSERT_CAUSE(m, "grh-missing", HIGH, "mlx5_0/1");
+	ASSERT_NOTHING(made_field(m, RD_REQ_MASK, STATE));
+	ASSERT_CAUSE(made_field(m, RD_REQ_MASK, STATE | AV), "grh-missing", HIGH, "mlx5_0/1");
 	/* iWARP runs on Ethernet, too. */
 	m->f.dev.other_type = true;
 	ASSERT_NOTHING(m);
@@ -85,8 +83,7 @@ FAILURE_TEST(an_index_beyond_the_table)
 	m->f.dev.n_gids = 0; /* not readable */
 	ASSERT_NOTHING(m);
 	m->f.dev.n_gids = 16;
-	m->event.verb = (char *)"ibv_query_gid_ex";
-	ASSERT_CAUSE(m, "gid-index-range", HIGH, "sgid_index is 16");
+	ASSERT_CAUSE(made_verb(m, "ibv_query_gid_ex"), "gid-index-range", HIGH, "sgid_index is 16");
 }
 
 FAILURE_TEST(an_empty_entry)
@@ -99,13 +96,10 @@ FAILURE_TEST(an_empty_entry)
 	m->f.gid_before.known = RD_OK;
 	ASSERT_CAUSE(m, "gid-changed", HIGH, "entry 3", "it held 10.1.2.3", "removed from eth0");
 	/* It may have been removed since the driver failed. */
-	m->event.err = -ENOENT;
-	ASSERT_CAUSE(m, "gid-changed", MEDIUM, "entry 3");
-	m->event.err = -ENODATA;
-	m->module.name = (char *)MADE_DRIVER;
-	ASSERT_CAUSE(m, "gid-changed", MEDIUM, "entry 3");
-	m->event.err = -EINVAL;
-	ASSERT_CAUSE(m, "gid-changed", MEDIUM, "entry 3");
+	ASSERT_CAUSE(made_errno(m, ENOENT), "gid-changed", MEDIUM, "entry 3");
+	made_errno(m, ENODATA);
+	ASSERT_CAUSE(made_module(m, MADE_DRIVER), "gid-changed", MEDIUM, "entry 3");
+	ASSERT_CAUSE(made_errno(m, EINVAL), "gid-changed", MEDIUM, "entry 3");
 	m->f.gid_before.known = RD_DENIED;
 	ASSERT_CAUSE(m, "gid-index-unused", MEDIUM, "entry 3");
 	/* The whole port is gone. */
@@ -125,23 +119,19 @@ FAILURE_TEST(an_entry_that_was_filled_since)
 	made_gid_of("10.1.2.3", m->f.gid_before.raw);
 	ASSERT_UNKNOWN(m, "index 3 holds 10.1.2.3");
 	m->f.gid_before.known = RD_ABSENT;
-	made_origin(m, MADE_DRIVER, "mlx5_ib_modify_qp");
-	ASSERT_UNKNOWN(m, "index 3 holds 10.1.2.3");
+	ASSERT_UNKNOWN(made_origin(m, MADE_DRIVER, "mlx5_ib_modify_qp"), "index 3 holds 10.1.2.3");
 }
 
 FAILURE_TEST(addresses_of_different_families)
 {
 	to_rtr(m, EINVAL, MADE_CORE, "rdma_resolve_ip");
-	made_gid_of("fe80::7", m->event.request.gid);
-	ASSERT_CAUSE(m, "gid-family", HIGH, "source 10.1.2.3 (GID index 3) is an IPv4 address",
+	ASSERT_CAUSE(made_to_gid(m, "fe80::7"), "gid-family", HIGH, "source 10.1.2.3 (GID index 3) is an IPv4 address",
 		     "destination fe80::7 is IPv6");
 	/* What nobody resolves. */
-	made_gid_of("ff0e::1", m->event.request.gid);
-	ASSERT_UNKNOWN(m, "index 3 holds");
-	made_gid_of("fe80::7", m->event.request.gid);
-	m->module.name = (char *)MADE_DRIVER;
-	ASSERT_UNKNOWN(m, "index 3 holds");
-	m->module.name = (char *)MADE_CORE;
+	ASSERT_UNKNOWN(made_to_gid(m, "ff0e::1"), "index 3 holds");
+	made_to_gid(m, "fe80::7");
+	ASSERT_UNKNOWN(made_module(m, MADE_DRIVER), "index 3 holds");
+	made_module(m, MADE_CORE);
 	m->f.gid.known = RD_DENIED;
 	ASSERT_NOTHING(m);
 }
@@ -149,31 +139,23 @@ FAILURE_TEST(addresses_of_different_families)
 FAILURE_TEST(a_destination_that_was_never_filled_in)
 {
 	to_rtr(m, ENODEV, MADE_CORE, "rdma_find_ndev_for_src_ip_rcu");
-	made_gid_of("0.0.0.0", m->event.request.gid);
-	ASSERT_CAUSE(m, "gid-destination", HIGH, "::ffff:0.0.0.0", "mlx5_0/1");
+	ASSERT_CAUSE(made_to_gid(m, "0.0.0.0"), "gid-destination", HIGH, "::ffff:0.0.0.0", "mlx5_0/1");
 	m->f.dev.link_layer = (char *)"InfiniBand";
 	made_assert_not(m, "gid-destination");
 	m->f.dev.link_layer = (char *)"Ethernet";
-	m->module.name = (char *)MADE_DRIVER;
-	made_assert_not(m, "gid-destination");
-	m->module.name = (char *)MADE_CORE;
+	made_assert_not(made_module(m, MADE_DRIVER), "gid-destination");
+	made_module(m, MADE_CORE);
 	/* Errnos that the resolution does not return for it. */
-	m->event.err = -ENOENT;
-	made_assert_not(m, "gid-destination");
-	m->event.err = -EINVAL;
-	made_assert_not(m, "gid-destination");
-	made_gid_of("::", m->event.request.gid);
-	ASSERT_CAUSE(m, "gid-destination", HIGH, "destination GID :: is");
-	m->event.err = -ETIMEDOUT;
-	made_gid_of("127.0.0.1", m->event.request.gid);
-	ASSERT_CAUSE(m, "gid-destination", HIGH, "::ffff:127.0.0.1", "loopback");
-	made_gid_of("128.0.0.1", m->event.request.gid);
-	made_assert_not(m, "gid-destination");
-	m->event.err = -ENETUNREACH;
-	made_gid_of("::1", m->event.request.gid);
+	made_assert_not(made_errno(m, ENOENT), "gid-destination");
+	made_assert_not(made_errno(m, EINVAL), "gid-destination");
+	ASSERT_CAUSE(made_to_gid(m, "::"), "gid-destination", HIGH, "destination GID :: is");
+	made_errno(m, ETIMEDOUT);
+	ASSERT_CAUSE(made_to_gid(m, "127.0.0.1"), "gid-destination", HIGH, "::ffff:127.0.0.1", "loopback");
+	made_assert_not(made_to_gid(m, "128.0.0.1"), "gid-destination");
+	made_errno(m, ENETUNREACH);
+	made_to_gid(m, "::1");
 	ASSERT_CAUSE(m, "gid-destination", HIGH, "destination GID ::1 is", "::1 is of the loopback interface");
-	made_gid_of("::2", m->event.request.gid);
-	made_assert_not(m, "gid-destination");
+	made_assert_not(made_to_gid(m, "::2"), "gid-destination");
 }
 
 FAILURE_TEST(an_interface_of_another_namespace)
@@ -185,12 +167,10 @@ FAILURE_TEST(an_interface_of_another_namespace)
 	ASSERT_CAUSE(m, "gid-namespace", HIGH, "GID 10.1.2.3 (index 3 of mlx5_0/1)", "net:[4026532500]");
 	m->f.gid.netdev = (char *)"eth7";
 	ASSERT_CAUSE(m, "gid-namespace", HIGH, "another network namespace than this one");
-	m->event.err = -EHOSTUNREACH;
-	ASSERT_CAUSE(m, "gid-namespace", HIGH, "than this one");
-	m->event.err = -ENETUNREACH;
-	ASSERT_CAUSE(m, "gid-namespace", HIGH, "than this one");
+	ASSERT_CAUSE(made_errno(m, EHOSTUNREACH), "gid-namespace", HIGH, "than this one");
+	ASSERT_CAUSE(made_errno(m, ENETUNREACH), "gid-namespace", HIGH, "than this one");
 	/* An interface of that name is here, too. */
-	m->event.err = -ENODEV;
+	made_errno(m, ENODEV);
 	m->f.gid.netdev = (char *)"eth0";
 	m->f.other_net_ns = true;
 	ASSERT_CAUSE(m, "gid-namespace", MEDIUM, "another network namespace than the process");
@@ -201,8 +181,7 @@ FAILURE_TEST(an_interface_of_another_namespace)
 	m->f.dev.link_layer = (char *)"InfiniBand";
 	made_assert_not(m, "gid-namespace");
 	m->f.dev.link_layer = (char *)"Ethernet";
-	m->module.name = (char *)MADE_DRIVER;
-	made_assert_not(m, "gid-namespace");
+	made_assert_not(made_module(m, MADE_DRIVER), "gid-namespace");
 }
 
 /* --- path.c --- */
@@ -217,16 +196,13 @@ FAILURE_TEST(an_interface_that_is_down)
 	interfaces[0].flags = IFF_UP;
 	ASSERT_CAUSE(m, "interface-down", HIGH, "has no carrier", "ethtool eth0");
 	/* The kernel waited for a neighbour: it went down later. */
-	m->event.err = -ETIMEDOUT;
-	ASSERT_CAUSE(m, "interface-down", HIGH, "has no carrier");
+	ASSERT_CAUSE(made_errno(m, ETIMEDOUT), "interface-down", HIGH, "has no carrier");
 	interfaces[0].flags = 0;
-	m->fn.name = (char *)"addr_resolve";
+	made_function(m, "addr_resolve");
 	ASSERT_CAUSE(m, "neighbour-unreachable", MEDIUM, "no reply to ARP requests for 10.1.2.9", "eth0 is down now");
-	m->fn.name = (char *)"rdma_addr_find_l2_eth_by_grh";
-	made_assert_not(m, "interface-down");
+	made_assert_not(made_function(m, "rdma_addr_find_l2_eth_by_grh"), "interface-down");
 	made_assert_not(m, "no-route");
-	m->module.name = (char *)MADE_DRIVER;
-	made_assert_not(m, "interface-down");
+	made_assert_not(made_module(m, MADE_DRIVER), "interface-down");
 }
 
 FAILURE_TEST(a_destination_without_route)
@@ -235,8 +211,7 @@ FAILURE_TEST(a_destination_without_route)
 	m->f.route_errno = ENETUNREACH;
 	ASSERT_CAUSE(m, "no-route", HIGH, "no route to 10.1.2.9 from 10.1.2.3 through eth0",
 		     "route: to 10.1.2.9 from 10.1.2.3: ENETUNREACH");
-	m->event.err = -EHOSTUNREACH;
-	ASSERT_CAUSE(m, "no-route", MEDIUM, "no route to 10.1.2.9");
+	ASSERT_CAUSE(made_errno(m, EHOSTUNREACH), "no-route", MEDIUM, "no route to 10.1.2.9");
 	m->f.route_errno = -1;
 	made_assert_not(m, "no-route");
 	/* Routes of ours are not those of the process. */
@@ -250,15 +225,12 @@ FAILURE_TEST(a_socket_address_without_route)
 {
 	made_failure(m, "rdma_resolve_addr", ENETUNREACH, "ib_core", "addr4_resolve");
 	add_net(m);
-	m->event.request.dst = made_address_of("10.77.0.1", 7471);
+	made_destination(m, "10.77.0.1", 7471);
 	m->f.route_errno = ENETUNREACH;
 	ASSERT_CAUSE(m, "no-route", HIGH, "no route to 10.77.0.1", "from any address", "ip route get 10.77.0.1");
-	m->event.request.src = made_address_of("10.1.2.3", 0);
-	ASSERT_CAUSE(m, "no-route", HIGH, "no route to 10.77.0.1 from 10.1.2.3");
-	m->event.request.src = made_address_of("0.0.0.0", 0);
-	ASSERT_CAUSE(m, "no-route", HIGH, "from any address");
-	m->event.request.dst = made_address_of("2001:db8::7", 7471);
-	ASSERT_CAUSE(m, "no-route", HIGH, "no route to 2001:db8::7");
+	ASSERT_CAUSE(made_source(m, "10.1.2.3", 0), "no-route", HIGH, "no route to 10.77.0.1 from 10.1.2.3");
+	ASSERT_CAUSE(made_source(m, "0.0.0.0", 0), "no-route", HIGH, "from any address");
+	ASSERT_CAUSE(made_destination(m, "2001:db8::7", 7471), "no-route", HIGH, "no route to 2001:db8::7");
 	/* By the route, it is through an interface that is down. */
 	m->f.route_errno = 0;
 	m->f.route.ifindex = 2;
@@ -266,34 +238,29 @@ FAILURE_TEST(a_socket_address_without_route)
 	ASSERT_CAUSE(m, "interface-down", HIGH, "interface eth0, through which 2001:db8::7", "directly on eth0");
 	m->event.request.dst.family = 40;
 	ASSERT_NOTHING(m);
-	m->event.request.dst = made_address_of("10.77.0.1", 7471);
-	m->event.verb = (char *)"rdma_bind_addr";
-	ASSERT_NOTHING(m);
+	made_destination(m, "10.77.0.1", 7471);
+	ASSERT_NOTHING(made_verb(m, "rdma_bind_addr"));
 }
 
 FAILURE_TEST(a_route_that_refuses)
 {
 	made_failure(m, "rdma_resolve_addr", EACCES, "ib_core", "addr_resolve");
 	add_net(m);
-	m->event.request.dst = made_address_of("10.77.0.1", 7471);
+	made_destination(m, "10.77.0.1", 7471);
 	m->f.route_errno = EACCES;
 	ASSERT_CAUSE(m, "no-route", HIGH, "10.77.0.1", "of type prohibit", "route show table all type prohibit");
-	m->event.err = -EINVAL;
-	made_assert_not(m, "no-route");
+	made_assert_not(made_errno(m, EINVAL), "no-route");
 	m->f.route_errno = EINVAL;
 	ASSERT_CAUSE(m, "no-route", HIGH, "of type blackhole");
 	/* The same errno of a source that the host does not have, and of another function. */
-	m->event.request.src = made_address_of("10.1.2.3", 0);
-	ASSERT_CAUSE(m, "no-route", HIGH, "10.77.0.1 from 10.1.2.3");
-	m->event.request.src = made_address_of("10.1.2.4", 0);
-	made_assert_not(m, "no-route");
+	ASSERT_CAUSE(made_source(m, "10.1.2.3", 0), "no-route", HIGH, "10.77.0.1 from 10.1.2.3");
+	made_assert_not(made_source(m, "10.1.2.4", 0), "no-route");
 	/* Nothing leaves the host from there. */
-	m->event.request.src = made_address_of("127.9.9.9", 0);
+	made_source(m, "127.9.9.9", 0);
 	addresses[1].addr.raw[0] = 127; /* 127.9.9.9 */
 	ASSERT_CAUSE(m, "address-without-rdma", HIGH, "source 127.9.9.9", "10.77.0.1 is not reached");
 	m->event.request.src.known = false;
-	made_origin(m, MADE_CM, "rdma_bind_addr_dst");
-	made_assert_not(m, "no-route");
+	made_assert_not(made_origin(m, MADE_CM, "rdma_bind_addr_dst"), "no-route");
 	m->f.other_net_ns = true;
 	ASSERT_NOTHING(m);
 }
@@ -305,15 +272,14 @@ TEST(an_ipv4_address_in_an_ipv6_one)
 
 	made_failure(&m, "rdma_resolve_addr", ENETUNREACH, "ib_core", "addr6_resolve.constprop.0");
 	add_net(&m);
-	m.event.request.dst = made_address_of("::ffff:10.1.2.9", 7471);
+	made_destination(&m, "::ffff:10.1.2.9", 7471);
 	m.f.route_errno = ENETUNREACH;
 	ASSERT_CAUSE(&m, "address-family", HIGH, "::ffff:10.1.2.9 is an IPv4 address", "AF_INET");
-	m.event.request.dst = made_address_of("2001:db8::1", 7471);
-	ASSERT_CAUSE(&m, "no-route", HIGH, "2001:db8::1");
+	ASSERT_CAUSE(made_destination(&m, "2001:db8::1", 7471), "no-route", HIGH, "2001:db8::1");
 	made_end(&m);
 	made_failure(&m, "rdma_bind_addr", EADDRNOTAVAIL, "ib_core", "rdma_find_ndev_for_src_ip_rcu");
 	add_net(&m);
-	m.event.request.src = made_address_of("::ffff:10.1.2.3", 7471);
+	made_source(&m, "::ffff:10.1.2.3", 7471);
 	ASSERT_CAUSE(&m, "address-family", HIGH, "::ffff:10.1.2.3 is an IPv4 address");
 	made_end(&m);
 }
@@ -322,12 +288,12 @@ FAILURE_TEST(a_scope_that_is_not_an_interface)
 {
 	made_failure(m, "rdma_resolve_addr", ENETUNREACH, "ib_core", "addr6_resolve.constprop.0");
 	add_net(m);
-	m->event.request.dst = made_address_of("fe80::1234", 7471);
+	made_destination(m, "fe80::1234", 7471);
 	m->event.request.dst.scope_id = 99;
 	ASSERT_CAUSE(m, "address-scope-missing", HIGH, "sin6_scope_id of fe80::1234 is 99");
 	m->event.request.dst.scope_id = 2;
 	made_assert_not(m, "address-scope-missing");
-	m->event.request.dst = made_address_of("2001:db8::1", 7471);
+	made_destination(m, "2001:db8::1", 7471);
 	m->event.request.dst.scope_id = 99;
 	made_assert_not(m, "address-scope-missing");
 }
@@ -342,10 +308,9 @@ FAILURE_TEST(a_neighbour_outside_of_the_subnet)
 	m->f.net.n_neighs = 1;
 	m->f.route_errno = 0;
 	m->f.route = (struct rd_route){ .ifindex = 2 };
-	made_gid_of("10.50.0.9", m->event.request.gid);
-	ASSERT_CAUSE(m, "neighbour-unreachable", HIGH, "no address of eth0 is in the subnet of 10.50.0.9",
-		     "ip route get 10.50.0.9");
-	made_gid_of("10.1.2.9", m->event.request.gid);
+	ASSERT_CAUSE(made_to_gid(m, "10.50.0.9"), "neighbour-unreachable", HIGH,
+		     "no address of eth0 is in the subnet of 10.50.0.9", "ip route get 10.50.0.9");
+	made_to_gid(m, "10.1.2.9");
 	memcpy(neighbour.addr, (uint8_t[]){ 10, 1, 2, 9 }, 4);
 	ASSERT_CAUSE(m, "neighbour-unreachable", HIGH, "directly on eth0", "ping -c 3 -I eth0 10.1.2.9");
 	assert_null(strstr(m->said, "in the subnet of"));
@@ -368,13 +333,12 @@ FAILURE_TEST(a_neighbour_that_does_not_answer)
 	/* None: only that the kernel gave up says so. */
 	neighbour.addr[3] = 7;
 	ASSERT_UNKNOWN(m, "neighbour entry: no entry");
-	m->fn.name = (char *)"addr_resolve";
+	made_function(m, "addr_resolve");
 	ASSERT_CAUSE(m, "neighbour-unreachable", MEDIUM, "no reply from 10.1.2.1", "or the table of neighbours is full");
 	/* Drivers wait for their firmware. */
 	neighbour = (struct rd_neigh){ .ifindex = 2, .addr = { 10, 1, 2, 1 }, .state = RD_NEIGH_FAILED };
-	m->module.name = (char *)MADE_DRIVER;
-	made_assert_not(m, "neighbour-unreachable");
-	m->module.name = (char *)MADE_CORE;
+	made_assert_not(made_module(m, MADE_DRIVER), "neighbour-unreachable");
+	made_module(m, MADE_CORE);
 	m->f.read &= ~(unsigned)RD_FACT_PATH;
 	made_assert_not(m, "neighbour-unreachable");
 }

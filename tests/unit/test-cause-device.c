@@ -9,17 +9,13 @@ FAILURE_TEST(functions_with_one_reason)
 	ASSERT_CAUSE(m, "context-state", HIGH, "no context yet",
 		     "ib_uverbs_get_ucontext_file returns EINVAL for no other reason");
 	/* With the suffix of a compiler, too. */
-	m->fn.name = (char *)"ib_uverbs_get_ucontext_file.isra.0";
-	ASSERT_CAUSE(m, "context-state", HIGH, "no context yet");
+	ASSERT_CAUSE(made_function(m, "ib_uverbs_get_ucontext_file.isra.0"), "context-state", HIGH, "no context yet");
 	/* What it calls may have failed; another errno; a function that is not in the table. */
-	m->event.origin_exact = false;
-	ASSERT_NOTHING(m);
-	m->event.origin_exact = true;
-	m->event.err = -EACCES;
-	ASSERT_NOTHING(m);
-	m->event.err = -EINVAL;
-	m->fn.name = (char *)"ib_uverbs_alloc_pd";
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_exact(m, false));
+	made_exact(m, true);
+	ASSERT_NOTHING(made_errno(m, EACCES));
+	made_errno(m, EINVAL);
+	ASSERT_NOTHING(made_function(m, "ib_uverbs_alloc_pd"));
 	m->event.origin = -1;
 	ASSERT_NOTHING(m);
 }
@@ -35,12 +31,11 @@ FAILURE_TEST(a_device_that_has_no_queue_pairs_left)
 	made_failure(m, "ibv_create_qp", ENOMEM, MADE_DRIVER, "mlx5_ib_create_qp");
 	m->f.res = (struct rd_res){ .devs = devs, .n_devs = 2, .qps = &qp, .n_qps = 1 };
 	ASSERT_UNKNOWN(m, "logged nothing");
-	made_attr(m, "max_qp", 64);
-	ASSERT_CAUSE(m, "device-resources", HIGH, "mlx5_0 has no queue pairs left: 64 of max_qp 64",
-		     "this process has 1 of them", "rdma resource show qp link mlx5_0");
+	ASSERT_CAUSE(made_attr(m, "max_qp", 64), "device-resources", HIGH,
+		     "mlx5_0 has no queue pairs left: 64 of max_qp 64", "this process has 1 of them",
+		     "rdma resource show qp link mlx5_0");
 	/* The core runs out of memory only. */
-	m->module.name = (char *)MADE_UVERBS;
-	ASSERT_CAUSE(m, "device-resources", MEDIUM, "64");
+	ASSERT_CAUSE(made_module(m, MADE_UVERBS), "device-resources", MEDIUM, "64");
 	devs[1].used[RD_RES_QP].v = 63;
 	ASSERT_UNKNOWN(m, "mlx5_0 has 63 queue pairs of at most 64");
 	devs[1].used[RD_RES_QP] = (__typeof__(devs[1].used[0])){ 64, RD_DENIED };
@@ -61,9 +56,8 @@ FAILURE_TEST(the_regions_of_the_process_are_counted)
 	made_failure(m, "ibv_reg_mr", ENOSPC, MADE_DRIVER, "mlx5_ib_reg_user_mr");
 	m->f.res =
 		(struct rd_res){ .devs = &dev, .n_devs = 1, .objects = objects, .n_objects = RD_ARRAY_SIZE(objects) };
-	made_attr(m, "max_mr", 8);
-	ASSERT_CAUSE(m, "device-resources", HIGH, "no memory regions left: 9 of max_mr 8", "process has 2 of them",
-		     "rdma resource show mr dev mlx5_0");
+	ASSERT_CAUSE(made_attr(m, "max_mr", 8), "device-resources", HIGH, "no memory regions left: 9 of max_mr 8",
+		     "process has 2 of them", "rdma resource show mr dev mlx5_0");
 }
 
 /* Page cache fills a control group, too. */
@@ -125,9 +119,8 @@ FAILURE_TEST(messages_of_other_calls_are_not_taken)
 	ASSERT_UNKNOWN(m, "the kernel logged nothing since");
 	m->f.log_first = 0;
 	/* Another errno. */
-	m->event.err = -EIO;
-	ASSERT_UNKNOWN(m, "1 kernel message since");
-	m->event.err = -ENOMEM;
+	ASSERT_UNKNOWN(made_errno(m, EIO), "1 kernel message since");
+	made_errno(m, ENOMEM);
 	/* Another device. */
 	records[0].device = "+pci:0000:1c:00.0";
 	ASSERT_UNKNOWN(m, "1 kernel message since");
@@ -210,10 +203,8 @@ FAILURE_TEST(groups_at_their_limit_of_objects)
 	ASSERT_CAUSE(m, "cgroup-rdma-limit", HIGH, "control group / is at its limit of 50 RDMA objects on mlx5_0",
 		     "hca_object of mlx5_0 is 50, in use 50", "group of the process: /job", "/sys/fs/cgroup/rdma.max");
 	/* Drivers have reasons of their own. */
-	made_origin(m, MADE_DRIVER, "mlx5_ib_create_cq");
-	ASSERT_UNKNOWN(m, "logged nothing");
-	m->event.origin_exact = false;
-	ASSERT_CAUSE(m, "cgroup-rdma-limit", MEDIUM, "50");
+	ASSERT_UNKNOWN(made_origin(m, MADE_DRIVER, "mlx5_ib_create_cq"), "logged nothing");
+	ASSERT_CAUSE(made_exact(m, false), "cgroup-rdma-limit", MEDIUM, "50");
 	RD_SET(groups[0].of[RD_RDMA_OBJECTS].max, 80);
 	ASSERT_CAUSE(m, "cgroup-rdma-limit", MEDIUM, "limit of 50", "/job: hca_object of mlx5_0 is 80");
 	groups[0].of[RD_RDMA_OBJECTS].max.known = RD_DENIED;
@@ -221,12 +212,10 @@ FAILURE_TEST(groups_at_their_limit_of_objects)
 	ASSERT_UNKNOWN(m, "logged nothing");
 	/* Handles are counted apart. */
 	made_origin(m, MADE_UVERBS, "ib_init_ucontext");
-	m->event.verb = (char *)"ibv_open_device";
-	ASSERT_UNKNOWN(m, "limits hca_handle");
+	ASSERT_UNKNOWN(made_verb(m, "ibv_open_device"), "limits hca_handle");
 	RD_SET(groups[0].of[RD_RDMA_HANDLES].max, 2);
 	ASSERT_CAUSE(m, "cgroup-rdma-limit", HIGH, "/job is at its limit of 2 open devices");
-	made_origin(m, MADE_DRIVER, "mlx5_ib_alloc_ucontext");
-	ASSERT_UNKNOWN(m, "logged nothing");
+	ASSERT_UNKNOWN(made_origin(m, MADE_DRIVER, "mlx5_ib_alloc_ucontext"), "logged nothing");
 }
 
 FAILURE_TEST(limits_that_are_not_reached_any_more)
@@ -244,10 +233,9 @@ FAILURE_TEST(limits_that_are_not_reached_any_more)
 		     "| tee /sys/fs/cgroup/fa/fb/rdma.max /sys/fs/cgroup/fa/rdma.max", "in use 1");
 	made_origin(m, MADE_UVERBS, "alloc_begin_idr_uobject");
 	ASSERT_CAUSE(m, "cgroup-rdma-limit", MEDIUM, "is not known");
-	m->fn.name = (char *)"ib_uverbs_alloc_pd";
-	ASSERT_UNKNOWN(m, "logged nothing");
+	ASSERT_UNKNOWN(made_function(m, "ib_uverbs_alloc_pd"), "logged nothing");
 	/* One alone was raised. */
-	m->fn.name = (char *)"ib_rdmacg_try_charge";
+	made_function(m, "ib_rdmacg_try_charge");
 	groups[0].of[RD_RDMA_OBJECTS].max.v = 100;
 	groups[0].of[RD_RDMA_OBJECTS].now.v = 3;
 	m->f.n_cgroups = 1;
@@ -270,30 +258,24 @@ FAILURE_TEST(a_device_that_was_removed)
 	ASSERT_CAUSE(m, "device-removed", MEDIUM, "mlx5_0 was removed or reset", "is in /sys/class/infiniband");
 	m->f.dev.known = RD_ABSENT;
 	ASSERT_CAUSE(m, "device-removed", HIGH, "mlx5_0 is not in /sys/class/infiniband now");
-	m->event.err = -ENXIO;
-	ASSERT_CAUSE(m, "device-removed", HIGH, "not in");
+	ASSERT_CAUSE(made_errno(m, ENXIO), "device-removed", HIGH, "not in");
 	m->f.dev.known = RD_OK;
 	ASSERT_CAUSE(m, "device-removed", MEDIUM, "is in");
-	m->event.err = -EIO;
+	made_errno(m, EIO);
 	/* A driver whose device is there. */
 	m->f.dev.known = RD_OK;
-	made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
-	ASSERT_UNKNOWN(m, "mlx5_0 is present, port 1 is 4: ACTIVE");
+	ASSERT_UNKNOWN(made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr"), "mlx5_0 is present, port 1 is 4: ACTIVE");
 	/* And one whose port is going. */
-	m->event.err = -ENODEV;
-	ASSERT_UNKNOWN(m, "mlx5_0 is present");
+	ASSERT_UNKNOWN(made_errno(m, ENODEV), "mlx5_0 is present");
 	m->f.dev.state = m->f.dev.netdev = NULL;
 	ASSERT_CAUSE(m, "device-removed", MEDIUM, "neither interface nor state");
-	m->event.err = -ENODATA;
-	ASSERT_CAUSE(m, "device-removed", MEDIUM, "neither interface nor state");
-	m->event.err = -EIO;
-	ASSERT_UNKNOWN(m, "port 1 is unknown");
+	ASSERT_CAUSE(made_errno(m, ENODATA), "device-removed", MEDIUM, "neither interface nor state");
+	ASSERT_UNKNOWN(made_errno(m, EIO), "port 1 is unknown");
 	m->f.dev.known = RD_DENIED;
 	ASSERT_UNKNOWN(m, "logged nothing");
 	/* A renamed device is not found under its old name either. */
 	m->f.dev.known = RD_ABSENT;
-	m->event.err = -ENODATA;
-	ASSERT_CAUSE(m, "device-removed", MEDIUM, "mlx5_0 was removed, reset or renamed");
+	ASSERT_CAUSE(made_errno(m, ENODATA), "device-removed", MEDIUM, "mlx5_0 was removed, reset or renamed");
 }
 
 /* --- what is supported --- */
@@ -305,31 +287,25 @@ FAILURE_TEST(what_a_device_does_not_offer)
 	/* It does, but not this. */
 	made_origin(m, MADE_DRIVER, "mlx5_ib_create_flow");
 	ASSERT_CAUSE(m, "not-supported", MEDIUM, "or not with these attributes");
-	m->event.verb = (char *)"ibv_create_srq";
-	made_field(m, RD_REQ_SRQ_TYPE, 2);
-	ASSERT_CAUSE(m, "not-supported", MEDIUM, "does not support shared receive queues for tag matching",
-		     "srq_type 2");
+	made_verb(m, "ibv_create_srq");
+	ASSERT_CAUSE(made_field(m, RD_REQ_SRQ_TYPE, 2), "not-supported", MEDIUM,
+		     "does not support shared receive queues for tag matching", "srq_type 2");
 	made_field(m, RD_REQ_SRQ_TYPE, 0);
 	ASSERT_CAUSE(m, "not-supported", MEDIUM, "shared receive queues, or not with these attributes");
 	m->event.request.known[RD_REQ_SRQ_TYPE] = false;
-	m->event.verb = (char *)"ibv_rereg_mr";
+	made_verb(m, "ibv_rereg_mr");
 	made_field(m, RD_REQ_REREG, 1);
 	ASSERT_CAUSE(m, "not-supported", MEDIUM, "does not support changing the range of a memory region (flags 0x1)");
-	m->module.name = (char *)MADE_UVERBS;
-	ASSERT_CAUSE(m, "not-supported", HIGH, "does not offer changing memory regions");
-	m->module.name = (char *)MADE_DRIVER;
-	m->event.verb = (char *)"ibv_query_qp";
-	ASSERT_NOTHING(m);
-	m->event.err = -EPROTONOSUPPORT;
-	ASSERT_CAUSE(m, "not-supported", MEDIUM, "ibv_query_qp, or an attribute");
-	m->event.err = -EOPNOTSUPP;
-	m->event.verb = (char *)"ibv_create_qp";
-	ASSERT_NOTHING(m);
+	ASSERT_CAUSE(made_module(m, MADE_UVERBS), "not-supported", HIGH, "does not offer changing memory regions");
+	made_module(m, MADE_DRIVER);
+	ASSERT_NOTHING(made_verb(m, "ibv_query_qp"));
+	ASSERT_CAUSE(made_errno(m, EPROTONOSUPPORT), "not-supported", MEDIUM, "ibv_query_qp, or an attribute");
+	made_errno(m, EOPNOTSUPP);
+	ASSERT_NOTHING(made_verb(m, "ibv_create_qp"));
 	made_field(m, RD_REQ_QP_TYPE, RD_QPT_XRC_INI);
 	ASSERT_CAUSE(m, "not-supported", MEDIUM, "queue pairs of type XRC_INI", "qp_type 9");
 	/* Every device has these, but not with all flags. */
-	made_field(m, RD_REQ_QP_TYPE, RD_QPT_UD);
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_field(m, RD_REQ_QP_TYPE, RD_QPT_UD));
 	made_field(m, RD_REQ_FLAGS, 2);
 	ASSERT_CAUSE(m, "not-supported", MEDIUM, "does not support create_flags 0x2 for queue pairs of type UD");
 	assert_null(strstr(m->said, "use RC or UD"));
@@ -341,10 +317,8 @@ FAILURE_TEST(groups_of_ipv6_on_roce)
 {
 	made_failure(m, "rdma_join_multicast", 524, MADE_CM, "cma_iboe_join_multicast");
 	ASSERT_NOTHING(m);
-	m->event.request.dst = made_address_of("ff0e::1", 0);
-	ASSERT_CAUSE(m, "not-supported", HIGH, "IPv6 groups (ff0e::1)");
-	m->event.verb = (char *)"rdma_resolve_addr";
-	ASSERT_NOTHING(m);
+	ASSERT_CAUSE(made_destination(m, "ff0e::1", 0), "not-supported", HIGH, "IPv6 groups (ff0e::1)");
+	ASSERT_NOTHING(made_verb(m, "rdma_resolve_addr"));
 }
 
 FAILURE_TEST(requests_that_are_too_short)
@@ -352,10 +326,8 @@ FAILURE_TEST(requests_that_are_too_short)
 	made_failure(m, "ibv_create_qp", ENOSPC, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_INVOKE_WRITE");
 	m->event.num_attrs = 3;
 	ASSERT_CAUSE(m, "request-malformed", HIGH, "ibv_create_qp is shorter", "3 attributes");
-	m->event.err = -EMSGSIZE;
-	ASSERT_CAUSE(m, "request-malformed", MEDIUM, "the form of the request");
-	made_origin(m, MADE_DRIVER, "mlx5_ib_create_qp");
-	ASSERT_NOTHING(m);
+	ASSERT_CAUSE(made_errno(m, EMSGSIZE), "request-malformed", MEDIUM, "the form of the request");
+	ASSERT_NOTHING(made_origin(m, MADE_DRIVER, "mlx5_ib_create_qp"));
 }
 
 /* --- buffers of the request --- */
@@ -364,26 +336,22 @@ FAILURE_TEST(buffers_that_the_kernel_cannot_access)
 {
 	made_failure(m, "ibv_create_cq", EFAULT, MADE_UVERBS, "uverbs_copy_to");
 	ASSERT_CAUSE(m, "user-buffer", HIGH, "could not read the request");
-	m->event.origin_exact = false;
-	ASSERT_CAUSE(m, "user-buffer", MEDIUM, "could not access the request");
+	ASSERT_CAUSE(made_exact(m, false), "user-buffer", MEDIUM, "could not access the request");
 	m->event.request.readable = false;
 	ASSERT_CAUSE(m, "user-buffer", MEDIUM, "holds the request is not readable");
 	/* A request that a driver fails was read. */
-	made_origin(m, MADE_DRIVER, "mlx5_ib_devx_create");
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_origin(m, MADE_DRIVER, "mlx5_ib_devx_create"));
 	m->event.moment.response = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x5000 };
 	ASSERT_CAUSE(m, "user-buffer", HIGH, "at 0x5000, is not mapped");
 	m->event.moment.response.kind = RD_MAP_READ_ONLY;
 	ASSERT_CAUSE(m, "user-buffer", HIGH, "at 0x5000, is not writable");
 	/* That is about the memory of a region. */
-	made_origin(m, MADE_UVERBS, "ib_umem_get");
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_origin(m, MADE_UVERBS, "ib_umem_get"));
 }
 
 FAILURE_TEST(a_driver_may_mean_memory_that_it_got_an_address_of)
 {
 	made_failure(m, "ibv_create_qp", EFAULT, MADE_DRIVER, "mlx5_ib_create_qp");
 	ASSERT_CAUSE(m, "user-buffer", MEDIUM, "could not access the request");
-	made_field(m, RD_REQ_ADDRESS, 0x1000);
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_field(m, RD_REQ_ADDRESS, 0x1000));
 }

@@ -10,11 +10,11 @@ TEST(each_errno_needs_its_facts)
 	made_failure(&m, "ibv_reg_mr", EMFILE, MADE_UVERBS, "ib_uverbs_reg_mr");
 	/* Any errno may be that of the firmware. */
 	assert_int_equal(rd_explain_needs(&m.f), RD_FACT_LOG | RD_FACT_DEVICE);
-	m.event.err = -EAGAIN;
+	made_errno(&m, EAGAIN);
 	assert_int_equal(rd_explain_needs(&m.f), RD_FACT_LOG | RD_FACT_DEVICE | RD_FACT_CGROUP);
-	m.event.err = -EFAULT;
+	made_errno(&m, EFAULT);
 	assert_int_equal(rd_explain_needs(&m.f), RD_FACT_LOG | RD_FACT_DEVICE | RD_FACT_MEMORY);
-	m.event.err = -EADDRINUSE;
+	made_errno(&m, EADDRINUSE);
 	assert_int_equal(rd_explain_needs(&m.f),
 			 RD_FACT_LOG | RD_FACT_DEVICE | RD_FACT_NET | RD_FACT_PATH | RD_FACT_CM_IDS);
 }
@@ -27,14 +27,12 @@ FAILURE_TEST(the_most_certain_cause_wins)
 	made_field(m, RD_REQ_TIMEOUT, 40);
 	made_field(m, RD_REQ_RETRY_CNT, 9);
 	made_field(m, RD_REQ_STATE, 1);
-	made_field(m, RD_REQ_PORT, 1);
-	ASSERT_CAUSE(m, "attribute-value", MEDIUM, "timeout is 40", "is 9");
+	ASSERT_CAUSE(made_field(m, RD_REQ_PORT, 1), "attribute-value", MEDIUM, "timeout is 40", "is 9");
 	/* That comes before it. */
 	made_handle(m, RD_REQ_H_QP, 5)->found = false;
 	ASSERT_CAUSE(m, "handle-stale", MEDIUM, "handle 5");
 	/* After two others. */
-	made_field(m, RD_REQ_PORT, 9);
-	ASSERT_CAUSE(m, "port-number", HIGH, "is 9");
+	ASSERT_CAUSE(made_field(m, RD_REQ_PORT, 9), "port-number", HIGH, "is 9");
 }
 
 FAILURE_TEST(of_two_certain_causes_the_first_wins)
@@ -42,23 +40,19 @@ FAILURE_TEST(of_two_certain_causes_the_first_wins)
 	made_failure(m, "ibv_modify_qp", EINVAL, MADE_UVERBS, "modify_qp");
 	made_field(m, RD_REQ_MASK, 1 | 32);
 	made_field(m, RD_REQ_PORT, 9);
-	made_field(m, RD_REQ_STATE, 12);
-	ASSERT_CAUSE(m, "port-number", HIGH, "is 9");
-	made_field(m, RD_REQ_PORT, 1);
-	ASSERT_CAUSE(m, "attribute-value", HIGH, "is 12");
+	ASSERT_CAUSE(made_field(m, RD_REQ_STATE, 12), "port-number", HIGH, "is 9");
+	ASSERT_CAUSE(made_field(m, RD_REQ_PORT, 1), "attribute-value", HIGH, "is 12");
 }
 
 FAILURE_TEST(without_its_facts_a_rule_is_left_out)
 {
 	made_failure(m, "ibv_modify_qp", EINVAL, MADE_UVERBS, "modify_qp");
 	made_field(m, RD_REQ_MASK, 1 | 32);
-	made_field(m, RD_REQ_PORT, 9);
-	ASSERT_CAUSE(m, "port-number", HIGH, "is 9");
+	ASSERT_CAUSE(made_field(m, RD_REQ_PORT, 9), "port-number", HIGH, "is 9");
 	m->f.read &= ~(unsigned)RD_FACT_DEVICE;
 	ASSERT_UNKNOWN(m, "not read: the limits of mlx5_0", ": dmesg | tail");
 	assert_int_equal(m->why.n_evidence, 1);
-	made_attr(m, "max_sge", 30);
-	ASSERT_UNKNOWN(m, "no rule knows this errno of ibv_modify_qp", ": dmesg | tail");
+	ASSERT_UNKNOWN(made_attr(m, "max_sge", 30), "no rule knows this errno of ibv_modify_qp", ": dmesg | tail");
 	m->event.request.readable = false;
 	ASSERT_UNKNOWN(m, "not read: the request of the call");
 }
@@ -69,9 +63,8 @@ FAILURE_TEST(without_a_cause_it_says_what_was_looked_at)
 
 	made_failure(m, "ibv_create_qp", ENOMEM, MADE_DRIVER, "mlx5_ib_create_qp");
 	made_field(m, RD_REQ_SEND_WR, 16);
-	made_attr(m, "max_qp_wr", 32768);
-	ASSERT_UNKNOWN(m, "all sizes of the request are within the limits of mlx5_0", "the kernel logged nothing",
-		       "no control group of the process limits its memory");
+	ASSERT_UNKNOWN(made_attr(m, "max_qp_wr", 32768), "all sizes of the request are within the limits of mlx5_0",
+		       "the kernel logged nothing", "no control group of the process limits its memory");
 	assert_int_equal(m->why.n_evidence, 4);
 	line = rd_explain_line(&m->why);
 	assert_string_equal(line,
@@ -80,8 +73,7 @@ FAILURE_TEST(without_a_cause_it_says_what_was_looked_at)
 			    "limits its memory; not looked at: conditions of the driver; check: dmesg | tail -n 50");
 	free(line);
 	/* With a cause it is left out. */
-	made_field(m, RD_REQ_SEND_WR, 40000);
-	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "40000");
+	ASSERT_CAUSE(made_field(m, RD_REQ_SEND_WR, 40000), "limit-exceeded", MEDIUM, "40000");
 	assert_null(strstr(m->said, "kernel logged"));
 }
 
@@ -119,8 +111,7 @@ FAILURE_TEST(handles_that_do_not_exist)
 	ASSERT_CAUSE(m, "handle-stale", HIGH, "queue pair with handle 17", "ibv_destroy_qp names handle 17");
 	m->module.name = (char *)"ib_uverbs_support"; /* Linux 7 */
 	ASSERT_CAUSE(m, "handle-stale", HIGH, "handle 17");
-	m->event.err = -EINVAL;
-	ASSERT_CAUSE(m, "handle-stale", MEDIUM, "handle 17");
+	ASSERT_CAUSE(made_errno(m, EINVAL), "handle-stale", MEDIUM, "handle 17");
 	h->looked_up = false;
 	ASSERT_NOTHING(m);
 }
@@ -134,8 +125,7 @@ FAILURE_TEST(handles_of_other_objects)
 	ASSERT_UNKNOWN(m, "all objects");
 	h->type = RD_OBJ_CQ;
 	ASSERT_CAUSE(m, "handle-type", HIGH, "handle 4 is a completion queue, and not a protection domain");
-	m->event.err = -ENOENT;
-	ASSERT_UNKNOWN(m, "all objects");
+	ASSERT_UNKNOWN(made_errno(m, ENOENT), "all objects");
 }
 
 /* Often they are 0, which is the handle of something else. */
@@ -157,8 +147,7 @@ TEST(handles_that_the_kernel_does_not_look_at)
 		made_handle(&m, unused[i].field, 2)->type = RD_OBJ_AH;
 		ASSERT_NOTHING(&m);
 		made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RC);
-		made_field(&m, RD_REQ_IS_SRQ, 1);
-		ASSERT_CAUSE(&m, "handle-type", HIGH, "handle 2 is an address handle");
+		ASSERT_CAUSE(made_field(&m, RD_REQ_IS_SRQ, 1), "handle-type", HIGH, "handle 2 is an address handle");
 		made_end(&m);
 	}
 	/* Of a table of work queues. */
@@ -166,8 +155,7 @@ TEST(handles_that_the_kernel_does_not_look_at)
 	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RAW_PACKET);
 	made_handle(&m, RD_REQ_H_CQ, 0)->type = RD_OBJ_PD;
 	ASSERT_NOTHING(&m);
-	made_field(&m, RD_REQ_RECV_WR, 1);
-	ASSERT_CAUSE(&m, "handle-type", HIGH, "handle 0 is a protection domain");
+	ASSERT_CAUSE(made_field(&m, RD_REQ_RECV_WR, 1), "handle-type", HIGH, "handle 0 is a protection domain");
 	made_end(&m);
 }
 
@@ -179,62 +167,52 @@ TEST(handles_of_shared_queues_and_changed_regions_that_are_not_looked_at)
 	made_field(&m, RD_REQ_SRQ_TYPE, 2);
 	made_handle(&m, RD_REQ_H_XRCD, 0)->type = RD_OBJ_PD;
 	ASSERT_NOTHING(&m);
-	made_field(&m, RD_REQ_SRQ_TYPE, 1);
-	ASSERT_CAUSE(&m, "handle-type", HIGH, "and not an XRC domain");
+	ASSERT_CAUSE(made_field(&m, RD_REQ_SRQ_TYPE, 1), "handle-type", HIGH, "and not an XRC domain");
 	m.event.moment.handles[0].type = RD_OBJ_XRCD;
 	made_handle(&m, RD_REQ_H_CQ, 1)->type = RD_OBJ_PD;
 	ASSERT_CAUSE(&m, "handle-type", HIGH, "and not a completion queue");
 	/* The driver was called after all of them were looked up. */
-	m.module.name = (char *)MADE_DRIVER;
-	made_assert_not(&m, "handle-type");
-	m.module.name = (char *)MADE_UVERBS;
-	made_field(&m, RD_REQ_SRQ_TYPE, 0);
-	ASSERT_NOTHING(&m);
+	made_assert_not(made_module(&m, MADE_DRIVER), "handle-type");
+	made_module(&m, MADE_UVERBS);
+	ASSERT_NOTHING(made_field(&m, RD_REQ_SRQ_TYPE, 0));
 	made_end(&m);
 	made_failure(&m, "ibv_rereg_mr", ENOENT, MADE_CORE, "lookup_get_idr_uobject");
 	made_field(&m, RD_REQ_REREG, 4);
 	made_handle(&m, RD_REQ_H_PD, 0)->found = false;
 	ASSERT_NOTHING(&m);
-	made_field(&m, RD_REQ_REREG, 2);
-	ASSERT_CAUSE(&m, "handle-stale", HIGH, "protection domain with handle 0");
+	ASSERT_CAUSE(made_field(&m, RD_REQ_REREG, 2), "handle-stale", HIGH, "protection domain with handle 0");
 	made_end(&m);
 }
 
 FAILURE_TEST(descriptors_that_are_closed_or_of_something_else)
 {
 	made_failure(m, "ibv_reg_dmabuf_mr", EBADF, MADE_UVERBS, "ib_umem_dmabuf_get");
-	made_field(m, RD_REQ_FD, 33);
-	ASSERT_CAUSE(m, "descriptor-invalid", HIGH, "33 is not open, or not a DMA-BUF");
+	ASSERT_CAUSE(made_field(m, RD_REQ_FD, 33), "descriptor-invalid", HIGH, "33 is not open, or not a DMA-BUF");
 	m->event.moment.fd_known = RD_ABSENT;
 	ASSERT_CAUSE(m, "descriptor-invalid", HIGH, "file descriptor 33 is not open", "names file descriptor 33");
 	/* That is not the errno of a closed one. */
-	m->event.err = -EINVAL;
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_errno(m, EINVAL));
 	m->event.moment.fd_known = RD_OK;
 	strcpy(m->event.moment.fd_name, "weights.bin");
 	ASSERT_CAUSE(m, "descriptor-invalid", HIGH, "33 is not a DMA-BUF", "'weights.bin'");
 	/* The core looks at the other values first. */
-	m->fn.name = (char *)"ib_uverbs_handler_UVERBS_METHOD_REG_DMABUF_MR";
-	ASSERT_NOTHING(m);
-	m->fn.name = (char *)"ib_umem_dmabuf_get";
+	ASSERT_NOTHING(made_function(m, "ib_uverbs_handler_UVERBS_METHOD_REG_DMABUF_MR"));
+	made_function(m, "ib_umem_dmabuf_get");
 	strcpy(m->event.moment.fd_name, "dmabuf");
 	ASSERT_UNKNOWN(m, "file descriptor 33 is a DMA-BUF");
 	m->event.moment.fd_known = RD_DENIED;
 	ASSERT_NOTHING(m);
 	/* A queue without a channel. */
-	m->event.verb = (char *)"ibv_create_cq";
+	made_verb(m, "ibv_create_cq");
 	m->event.moment.fd_known = RD_ABSENT;
 	ASSERT_NOTHING(m);
-	m->event.err = -EBADF;
-	ASSERT_CAUSE(m, "descriptor-invalid", HIGH, "33 is not open");
-	m->event.err = -EINVAL;
-	made_field(m, RD_REQ_FD, UINT32_MAX);
-	ASSERT_NOTHING(m);
-	m->event.verb = (char *)"rdma_migrate_id";
-	m->event.err = -ENOENT;
-	made_field(m, RD_REQ_FD, 33);
-	ASSERT_CAUSE(m, "descriptor-invalid", HIGH, "33 is not open");
-	m->event.err = -EINVAL;
+	ASSERT_CAUSE(made_errno(m, EBADF), "descriptor-invalid", HIGH, "33 is not open");
+	made_errno(m, EINVAL);
+	ASSERT_NOTHING(made_field(m, RD_REQ_FD, UINT32_MAX));
+	made_verb(m, "rdma_migrate_id");
+	made_errno(m, ENOENT);
+	ASSERT_CAUSE(made_field(m, RD_REQ_FD, 33), "descriptor-invalid", HIGH, "33 is not open");
+	made_errno(m, EINVAL);
 	m->event.moment.fd_known = RD_OK;
 	ASSERT_CAUSE(m, "descriptor-invalid", HIGH, "33 is not an event channel of rdma_cm");
 }
@@ -271,15 +249,13 @@ FAILURE_TEST(objects_that_others_use)
 	h->users.v = 0;
 	ASSERT_UNKNOWN(m, "the protection domain with handle 1 has no users");
 	/* The lock of the object, and not its users. */
-	m->fn.name = (char *)"ib_uverbs_cmd_verbs";
+	made_function(m, "ib_uverbs_cmd_verbs");
 	ASSERT_CAUSE(m, "object-in-use", MEDIUM, "another thread was using the protection domain with handle 1");
-	m->module.name = (char *)MADE_DRIVER;
-	ASSERT_UNKNOWN(m, "has no users");
+	ASSERT_UNKNOWN(made_module(m, MADE_DRIVER), "has no users");
 	/* Others use what a call names that creates something: that is usual. */
 	h->users.v = 2;
-	m->event.verb = (char *)"ibv_reg_mr";
-	m->module.name = (char *)MADE_DRIVER;
-	ASSERT_UNKNOWN(m, "the kernel logged nothing");
+	made_verb(m, "ibv_reg_mr");
+	ASSERT_UNKNOWN(made_module(m, MADE_DRIVER), "the kernel logged nothing");
 	h->locked = true;
 	ASSERT_CAUSE(m, "object-in-use", MEDIUM, "another thread was using the protection domain");
 	m->f.read &= ~(unsigned)RD_FACT_OBJECTS;

@@ -36,11 +36,9 @@ FAILURE_TEST(locked_memory_beyond_the_limit_is_reported_with_all_numbers)
 	m->event.moment.pinned.v -= 4096;
 	ASSERT_UNKNOWN(m, "RLIMIT_MEMLOCK is 8 MiB, and 7 MiB are pinned: not exceeded by the request");
 	/* The range touches one more page. */
-	made_field(m, RD_REQ_ADDRESS, 0x7f0000000800);
-	ASSERT_CAUSE(m, "memlock-limit", HIGH, "257 pages");
+	ASSERT_CAUSE(made_field(m, RD_REQ_ADDRESS, 0x7f0000000800), "memlock-limit", HIGH, "257 pages");
 	m->event.moment.pinned.v = 8 * MIB;
-	made_field(m, RD_REQ_LENGTH, 1);
-	ASSERT_CAUSE(m, "memlock-limit", HIGH, "requested: 1 byte at", ", 1 page");
+	ASSERT_CAUSE(made_field(m, RD_REQ_LENGTH, 1), "memlock-limit", HIGH, "requested: 1 byte at", ", 1 page");
 	assert_null(strstr(m->said, "1 pages"));
 }
 
@@ -69,17 +67,13 @@ FAILURE_TEST(the_limit_is_not_the_cause_for_those_that_may_exceed_it)
 FAILURE_TEST(the_limit_is_not_the_cause_where_no_page_is_pinned)
 {
 	limit(m, ENOMEM, MADE_DRIVER, "ib_umem_odp_get");
-	made_field(m, RD_REQ_ACCESS, 65);
-	ASSERT_UNKNOWN(m, "no control group");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_ACCESS, 65), "no control group");
 	made_field(m, RD_REQ_ACCESS, 1);
-	made_field(m, RD_REQ_FD, 9);
-	ASSERT_UNKNOWN(m, "no control group");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_FD, 9), "no control group");
 	m->event.request.known[RD_REQ_FD] = false;
-	m->event.verb = (char *)"ibv_rereg_mr";
-	made_field(m, RD_REQ_REREG, 4);
-	ASSERT_UNKNOWN(m, "no control group");
-	made_field(m, RD_REQ_REREG, 5);
-	ASSERT_CAUSE(m, "memlock-limit", MEDIUM, "4 KiB too much");
+	made_verb(m, "ibv_rereg_mr");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_REREG, 4), "no control group");
+	ASSERT_CAUSE(made_field(m, RD_REQ_REREG, 5), "memlock-limit", MEDIUM, "4 KiB too much");
 }
 
 FAILURE_TEST(a_limit_of_zero_is_told_apart)
@@ -88,8 +82,7 @@ FAILURE_TEST(a_limit_of_zero_is_told_apart)
 	ASSERT_NOTHING(m);
 	m->event.moment.memlock.v = 0;
 	ASSERT_CAUSE(m, "memlock-zero", HIGH, "RLIMIT_MEMLOCK is 0");
-	made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
-	ASSERT_CAUSE(m, "memlock-zero", MEDIUM, "RLIMIT_MEMLOCK is 0");
+	ASSERT_CAUSE(made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr"), "memlock-zero", MEDIUM, "RLIMIT_MEMLOCK is 0");
 	/* Something else than memory. */
 	m->event.request.known[RD_REQ_LENGTH] = false;
 	ASSERT_NOTHING(m);
@@ -109,8 +102,7 @@ FAILURE_TEST(queues_near_the_limit_may_need_more_than_is_left)
 	m->event.moment.pinned.v = 65 * MIB;
 	ASSERT_CAUSE(m, "memlock-limit", MEDIUM, "65 MiB are pinned");
 	m->event.moment.pinned.v = 60 * MIB;
-	m->fn.name = (char *)"mlx5_ib_create_qp";
-	ASSERT_UNKNOWN(m, "not exceeded");
+	ASSERT_UNKNOWN(made_function(m, "mlx5_ib_create_qp"), "not exceeded");
 }
 
 FAILURE_TEST(where_to_raise_the_limit_depends_on_the_control_group)
@@ -142,8 +134,7 @@ FAILURE_TEST(a_hole_is_named_by_its_address)
 	m->event.moment.fault.at = 0x7f0000000000;
 	ASSERT_CAUSE(m, "memory-not-mapped", HIGH, "address 0x7f0000000000 is not mapped");
 	/* The driver may have failed for another reason. */
-	made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
-	ASSERT_CAUSE(m, "memory-not-mapped", MEDIUM, "0x7f0000000000");
+	ASSERT_CAUSE(made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr"), "memory-not-mapped", MEDIUM, "0x7f0000000000");
 }
 
 FAILURE_TEST(a_hole_is_not_the_cause_of_other_errnos)
@@ -151,8 +142,7 @@ FAILURE_TEST(a_hole_is_not_the_cause_of_other_errnos)
 	register_memory(m, ENOMEM, MADE_UVERBS, PIN);
 	m->event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x7f0000010000 };
 	ASSERT_UNKNOWN(m, "no control group");
-	m->event.err = -EFAULT;
-	ASSERT_CAUSE(m, "memory-not-mapped", HIGH, "0x7f0000010000");
+	ASSERT_CAUSE(made_errno(m, EFAULT), "memory-not-mapped", HIGH, "0x7f0000010000");
 }
 
 /* In haste, when failures come too fast to read the state of the host. */
@@ -242,7 +232,7 @@ FAILURE_TEST(ordinary_memory_is_said_to_be_so)
 {
 	register_memory(m, EFAULT, MADE_UVERBS, PIN);
 	m->event.moment.mapped_all = true;
-	m->event.origin_exact = false;
+	made_exact(m, false);
 	RD_SET(m->f.memory.corrupted, 8192);
 	ASSERT_UNKNOWN(m, "0x7f0000000000 to 0x7f0000100000 is mapped", "8 KiB of this host");
 	m->event.moment.mapped_all = false;
@@ -263,17 +253,15 @@ FAILURE_TEST(files_are_not_pinned_by_every_kernel)
 	m->f.memory.refuses_files.v = false;
 	ASSERT_UNKNOWN(m, "shared mapping of the file 'log': its file system can refuse a page");
 	/* Without memory a kernel that pins files fails as well. */
-	m->event.err = -ENOMEM;
-	ASSERT_UNKNOWN(m, "no control group");
-	m->event.err = -EFAULT;
+	ASSERT_UNKNOWN(made_errno(m, ENOMEM), "no control group");
+	made_errno(m, EFAULT);
 	m->event.moment.special.magic = 0x5345434d;
 	ASSERT_CAUSE(m, "memory-secret", HIGH, "0x1000 is memory of memfd_secret");
 	/* Without knowing the rest of the range, or where the driver failed. */
 	m->event.moment.mapped_all = false;
 	made_assert_not(m, "memory-secret");
 	m->event.moment.mapped_all = true;
-	m->fn.name = (char *)"ib_uverbs_reg_mr";
-	made_assert_not(m, "memory-secret");
+	made_assert_not(made_function(m, "ib_uverbs_reg_mr"), "memory-secret");
 }
 
 FAILURE_TEST(huge_pages_are_missing_only_where_they_were_not_reserved)
@@ -317,8 +305,7 @@ FAILURE_TEST(huge_pages_are_missing_only_where_they_were_not_reserved)
 	m->f.memory.huge_group =
 		(struct rd_memory_group){ (char *)"/job", { 2 << 20, RD_OK }, { 2 << 20, RD_OK }, { 1, RD_OK } };
 	ASSERT_CAUSE(m, "cgroup-huge-pages", MEDIUM, "control group /job may have 2 MiB", "reached its limit 1 time\n");
-	m->event.err = -ENOMEM;
-	ASSERT_UNKNOWN(m, "no control group");
+	ASSERT_UNKNOWN(made_errno(m, ENOMEM), "no control group");
 }
 
 FAILURE_TEST(pages_that_are_refused_when_they_are_faulted_in)
@@ -341,9 +328,8 @@ FAILURE_TEST(pages_that_are_refused_when_they_are_faulted_in)
 	ASSERT_UNKNOWN(m, "about 32 MiB of 64 MiB of the tmpfs are in use");
 	special->fs_used.v = 63 * MIB;
 	ASSERT_CAUSE(m, "memory-no-space", MEDIUM, "the tmpfs that holds 'pool' is full: 63 MiB of 64 MiB", "df -h");
-	m->event.err = -ENOMEM;
-	ASSERT_UNKNOWN(m, "no control group");
-	m->event.err = -EFAULT;
+	ASSERT_UNKNOWN(made_errno(m, ENOMEM), "no control group");
+	made_errno(m, EFAULT);
 	/* With a key, or watched, and full: that it is full is sure. */
 	special->key = 3;
 	ASSERT_CAUSE(m, "memory-no-space", MEDIUM, "63 MiB of 64 MiB");
@@ -389,7 +375,7 @@ FAILURE_TEST(ranges_that_the_kernel_refuses)
 	register_memory(m, EINVAL, MADE_UVERBS, PIN);
 	ASSERT_UNKNOWN(m, "range, iova and access flags (0x1) of the request are valid");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
-		m->fn.name = (char *)(i ? PIN : "ib_uverbs_reg_mr");
+		made_function(m, (i ? PIN : "ib_uverbs_reg_mr"));
 		made_field(m, RD_REQ_ADDRESS, cases[i].address);
 		made_field(m, RD_REQ_LENGTH, cases[i].length);
 		made_field(m, RD_REQ_IOVA, cases[i].iova);
@@ -398,14 +384,11 @@ FAILURE_TEST(ranges_that_the_kernel_refuses)
 	/* Inside of a page the kernel pins it. */
 	made_field(m, RD_REQ_ADDRESS, 0x7f0000000010);
 	made_field(m, RD_REQ_IOVA, 0x7f0000000010);
-	made_field(m, RD_REQ_LENGTH, 0);
-	ASSERT_CAUSE(m, "range-empty", MEDIUM, "is 0");
+	ASSERT_CAUSE(made_field(m, RD_REQ_LENGTH, 0), "range-empty", MEDIUM, "is 0");
 	/* The access flags are looked at first. */
-	m->fn.name = (char *)"ib_uverbs_reg_mr";
-	made_field(m, RD_REQ_ACCESS, 2);
-	ASSERT_CAUSE(m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_WRITE");
-	made_field(m, RD_REQ_ACCESS, 1);
-	made_assert_not(m, "range-empty");
+	made_function(m, "ib_uverbs_reg_mr");
+	ASSERT_CAUSE(made_field(m, RD_REQ_ACCESS, 2), "access-flags", HIGH, "IBV_ACCESS_REMOTE_WRITE");
+	made_assert_not(made_field(m, RD_REQ_ACCESS, 1), "range-empty");
 	m->event.request.known[RD_REQ_IOVA] = false;
 	ASSERT_NOTHING(m);
 }
@@ -417,11 +400,9 @@ FAILURE_TEST(access_flags_that_need_others)
 	ASSERT_CAUSE(m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_WRITE requires IBV_ACCESS_LOCAL_WRITE", "flags 0x2");
 	made_field(m, RD_REQ_ACCESS, 8);
 	ASSERT_CAUSE(m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_ATOMIC requires", "flags 0x8");
-	made_field(m, RD_REQ_ACCESS, 0x10001);
-	ASSERT_CAUSE(m, "access-flags", MEDIUM, "0x10001 contain 0x10000");
+	ASSERT_CAUSE(made_field(m, RD_REQ_ACCESS, 0x10001), "access-flags", MEDIUM, "0x10001 contain 0x10000");
 	/* Remote reads need nothing, and relaxed ordering is optional. */
-	made_field(m, RD_REQ_ACCESS, 4 | 1u << 20);
-	ASSERT_UNKNOWN(m, "(0x100004)");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_ACCESS, 4 | 1u << 20), "(0x100004)");
 }
 
 FAILURE_TEST(on_demand_paging_that_a_device_does_not_have)
@@ -430,16 +411,12 @@ FAILURE_TEST(on_demand_paging_that_a_device_does_not_have)
 	made_field(m, RD_REQ_ACCESS, 65);
 	ASSERT_CAUSE(m, "odp-unsupported", HIGH, "mlx5_0 does not support", "access flags 0x41");
 	/* One that has it may refuse something else, and so may what it calls. */
-	m->fn.name = (char *)"ib_umem_odp_get";
-	ASSERT_UNKNOWN(m, "(0x41) of the request are valid");
-	made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
-	ASSERT_UNKNOWN(m, "(0x41) of the request are valid");
+	ASSERT_UNKNOWN(made_function(m, "ib_umem_odp_get"), "(0x41) of the request are valid");
+	ASSERT_UNKNOWN(made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr"), "(0x41) of the request are valid");
 	made_field(m, RD_REQ_ADDRESS, 0);
 	made_field(m, RD_REQ_IOVA, 0);
-	made_field(m, RD_REQ_LENGTH, UINT64_MAX);
-	ASSERT_CAUSE(m, "odp-unsupported", MEDIUM, "whole address space");
-	m->event.err = -EOPNOTSUPP;
-	ASSERT_CAUSE(m, "odp-unsupported", HIGH, "whole address space");
+	ASSERT_CAUSE(made_field(m, RD_REQ_LENGTH, UINT64_MAX), "odp-unsupported", MEDIUM, "whole address space");
+	ASSERT_CAUSE(made_errno(m, EOPNOTSUPP), "odp-unsupported", HIGH, "whole address space");
 }
 
 FAILURE_TEST(flags_that_only_some_drivers_know)
@@ -450,21 +427,17 @@ FAILURE_TEST(flags_that_only_some_drivers_know)
 	ASSERT_CAUSE(m, "access-flags", MEDIUM, "IBV_ACCESS_HUGETLB, which is in", "flags 0x81", "mlx5_0");
 	made_field(m, RD_REQ_ACCESS, 0x21);
 	ASSERT_CAUSE(m, "access-flags", MEDIUM, "IBV_ACCESS_ZERO_BASED, which is in", "flags 0x21");
-	made_field(m, RD_REQ_ACCESS, 0x181);
-	ASSERT_CAUSE(m, "access-flags", MEDIUM, "IBV_ACCESS_HUGETLB or IBV_ACCESS_FLUSH_GLOBAL, which are in",
-		     "flags 0x181");
-	m->event.origin_exact = false;
-	ASSERT_NOTHING(m);
-	m->event.origin_exact = true;
-	m->module.name = (char *)MADE_UVERBS;
-	ASSERT_NOTHING(m);
+	ASSERT_CAUSE(made_field(m, RD_REQ_ACCESS, 0x181), "access-flags", MEDIUM,
+		     "IBV_ACCESS_HUGETLB or IBV_ACCESS_FLUSH_GLOBAL, which are in", "flags 0x181");
+	ASSERT_NOTHING(made_exact(m, false));
+	made_exact(m, true);
+	ASSERT_NOTHING(made_module(m, MADE_UVERBS));
 }
 
 FAILURE_TEST(flushing_to_memory_that_is_not_persistent)
 {
 	register_memory(m, EINVAL, MADE_DRIVER, "rxe_mr_init_user");
-	made_field(m, RD_REQ_ACCESS, 0x201);
-	ASSERT_UNKNOWN(m, "are valid");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_ACCESS, 0x201), "are valid");
 	m->event.moment.mapped_all = true;
 	ASSERT_CAUSE(m, "memory-not-persistent", MEDIUM, "access flags 0x201");
 	m->event.moment.special.kind = RD_MAP_FILE;
@@ -473,10 +446,8 @@ FAILURE_TEST(flushing_to_memory_that_is_not_persistent)
 	m->event.moment.special.kind = RD_MAP_NONE;
 	made_origin(m, MADE_UVERBS, "ib_uverbs_reg_mr");
 	ASSERT_CAUSE(m, "access-flags", MEDIUM, "flags 0x201 contain 0x200, which this kernel does not know");
-	made_field(m, RD_REQ_ACCESS, 0x81);
-	ASSERT_UNKNOWN(m, "are valid");
-	made_field(m, RD_REQ_ACCESS, 0x241);
-	ASSERT_CAUSE(m, "odp-unsupported", HIGH, "0x241");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_ACCESS, 0x81), "are valid");
+	ASSERT_CAUSE(made_field(m, RD_REQ_ACCESS, 0x241), "odp-unsupported", HIGH, "0x241");
 }
 
 FAILURE_TEST(regions_of_dmabuf_memory_have_few_flags)
@@ -486,62 +457,48 @@ FAILURE_TEST(regions_of_dmabuf_memory_have_few_flags)
 	ASSERT_CAUSE(m, "access-flags", HIGH, "flags 0x41 contain 0x40, which regions of DMA-BUF memory cannot have");
 	made_field(m, RD_REQ_ACCESS, 2);
 	ASSERT_CAUSE(m, "access-flags", HIGH, "IBV_ACCESS_REMOTE_WRITE requires IBV_ACCESS_LOCAL_WRITE");
-	made_field(m, RD_REQ_ACCESS, 0x10000f);
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_field(m, RD_REQ_ACCESS, 0x10000f));
 	/* Elsewhere it is not about them. */
 	made_field(m, RD_REQ_ACCESS, 0x41);
-	m->module.name = (char *)MADE_DRIVER;
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_module(m, MADE_DRIVER));
 }
 
 /* What is not to be changed is 0 in the request. */
 FAILURE_TEST(changing_a_region_is_judged_by_what_it_changes)
 {
 	register_memory(m, EINVAL, MADE_DRIVER, "mlx5_ib_rereg_user_mr");
-	m->event.verb = (char *)"ibv_rereg_mr";
+	made_verb(m, "ibv_rereg_mr");
 	made_field(m, RD_REQ_LENGTH, 0);
-	made_field(m, RD_REQ_REREG, 0);
-	ASSERT_CAUSE(m, "attribute-value", HIGH, "0x0: nothing is to be changed");
+	ASSERT_CAUSE(made_field(m, RD_REQ_REREG, 0), "attribute-value", HIGH, "0x0: nothing is to be changed");
 	/* The driver has no such function at all. */
-	m->event.err = -EOPNOTSUPP;
-	m->module.name = (char *)MADE_UVERBS;
-	ASSERT_CAUSE(m, "not-supported", HIGH, "does not offer changing memory regions");
-	m->event.err = -EINVAL;
-	m->module.name = (char *)MADE_DRIVER;
-	made_field(m, RD_REQ_REREG, 8);
-	ASSERT_CAUSE(m, "attribute-value", HIGH, "the flags 0x8");
+	made_errno(m, EOPNOTSUPP);
+	ASSERT_CAUSE(made_module(m, MADE_UVERBS), "not-supported", HIGH, "does not offer changing memory regions");
+	made_errno(m, EINVAL);
+	made_module(m, MADE_DRIVER);
+	ASSERT_CAUSE(made_field(m, RD_REQ_REREG, 8), "attribute-value", HIGH, "the flags 0x8");
 	/* Its access flags, and not its range. */
-	made_field(m, RD_REQ_REREG, 4);
-	ASSERT_UNKNOWN(m, "are valid");
-	made_field(m, RD_REQ_ACCESS, 2);
-	ASSERT_CAUSE(m, "access-flags", HIGH, "0x2");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_REREG, 4), "are valid");
+	ASSERT_CAUSE(made_field(m, RD_REQ_ACCESS, 2), "access-flags", HIGH, "0x2");
 	/* Its range, and not its access flags. */
-	made_field(m, RD_REQ_REREG, 1);
-	ASSERT_CAUSE(m, "range-empty", HIGH, "length 0");
-	made_field(m, RD_REQ_LENGTH, 4096);
-	ASSERT_UNKNOWN(m, "are valid");
+	ASSERT_CAUSE(made_field(m, RD_REQ_REREG, 1), "range-empty", HIGH, "length 0");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_LENGTH, 4096), "are valid");
 }
 
 FAILURE_TEST(a_region_that_was_registered_for_reading_only)
 {
 	register_memory(m, EACCES, MADE_UVERBS, "ib_umem_check_rereg");
-	m->event.verb = (char *)"ibv_rereg_mr";
+	made_verb(m, "ibv_rereg_mr");
 	made_field(m, RD_REQ_REREG, 4);
 	ASSERT_CAUSE(m, "access-flags", HIGH, "the access flags 0x1 require write access", "IBV_ACCESS_LOCAL_WRITE");
-	made_origin(m, MADE_DRIVER, "mlx5_ib_rereg_user_mr");
-	ASSERT_CAUSE(m, "access-flags", MEDIUM, "0x1 require");
-	made_field(m, RD_REQ_ACCESS, 4);
-	ASSERT_NOTHING(m);
+	ASSERT_CAUSE(made_origin(m, MADE_DRIVER, "mlx5_ib_rereg_user_mr"), "access-flags", MEDIUM, "0x1 require");
+	ASSERT_NOTHING(made_field(m, RD_REQ_ACCESS, 4));
 	made_field(m, RD_REQ_ACCESS, 1);
-	made_field(m, RD_REQ_REREG, 2);
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_field(m, RD_REQ_REREG, 2));
 }
 
 FAILURE_TEST(windows_of_types_that_do_not_exist)
 {
 	made_failure(m, "ibv_alloc_mw", EINVAL, MADE_UVERBS, "ib_uverbs_alloc_mw");
-	made_field(m, RD_REQ_MW_TYPE, 3);
-	ASSERT_CAUSE(m, "attribute-value", HIGH, "type 3 of the memory window");
-	made_field(m, RD_REQ_MW_TYPE, 2);
-	ASSERT_NOTHING(m);
+	ASSERT_CAUSE(made_field(m, RD_REQ_MW_TYPE, 3), "attribute-value", HIGH, "type 3 of the memory window");
+	ASSERT_NOTHING(made_field(m, RD_REQ_MW_TYPE, 2));
 }

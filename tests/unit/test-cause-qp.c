@@ -34,8 +34,7 @@ TEST(transitions_that_do_not_exist)
 	ASSERT_CAUSE(&m, "qp-state", HIGH, "cannot be moved from INIT to RTS", "queue pair 1234 was in state INIT",
 		     "attr_mask 0x1: IBV_QP_STATE", "move it to RTR first");
 	/* The errno is not that of the check. */
-	m.event.err = -ENOMEM;
-	ASSERT_UNKNOWN(&m, "no control group");
+	ASSERT_UNKNOWN(made_errno(&m, ENOMEM), "no control group");
 	/* To RESET and ERR. */
 	made_end(&m);
 	transition(&m, RD_QPS_RTS, RD_QPS_RESET, RD_QPT_RC, STATE);
@@ -121,11 +120,9 @@ FAILURE_TEST(attributes_that_a_type_never_has)
 	ASSERT_CAUSE(m, "qp-attribute-not-allowed", HIGH, "IBV_QP_ACCESS_FLAGS, IBV_QP_TIMEOUT", "leave them out");
 	made_field(m, RD_REQ_MASK, STATE | PKEY | PORT | QKEY | ACCESS);
 	/* The core does not look at them. */
-	made_origin(m, MADE_CORE, "rdma_resolve_ip");
-	ASSERT_UNKNOWN(m, "all objects");
+	ASSERT_UNKNOWN(made_origin(m, MADE_CORE, "rdma_resolve_ip"), "all objects");
 	made_origin(m, MADE_DRIVER, MODIFY_QP);
-	made_field(m, RD_REQ_MASK, STATE | PKEY | PORT | QKEY);
-	ASSERT_UNKNOWN(m, "all objects");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_MASK, STATE | PKEY | PORT | QKEY), "all objects");
 }
 
 /* --- values --- */
@@ -135,28 +132,22 @@ TEST(values_above_the_highest)
 	struct made_failure m;
 
 	modify(&m, MADE_UVERBS, "modify_qp", STATE);
-	made_field(&m, RD_REQ_STATE, 12);
-	ASSERT_CAUSE(&m, "attribute-value", HIGH, "is 12, and 6 is the highest value");
+	ASSERT_CAUSE(made_field(&m, RD_REQ_STATE, 12), "attribute-value", HIGH, "is 12, and 6 is the highest value");
 	/* Elsewhere in the core nothing looks at it, and EPERM is about privileges. */
-	m.fn.name = (char *)"rdma_resolve_ip";
-	ASSERT_CAUSE(&m, "attribute-value", MEDIUM, "is 12");
-	m.fn.name = (char *)"modify_qp";
-	m.event.err = -EPERM;
-	ASSERT_CAUSE(&m, "attribute-value", MEDIUM, "is 12");
-	m.event.err = -EINVAL;
-	made_field(&m, RD_REQ_STATE, 6);
-	ASSERT_NOTHING(&m);
+	ASSERT_CAUSE(made_function(&m, "rdma_resolve_ip"), "attribute-value", MEDIUM, "is 12");
+	made_function(&m, "modify_qp");
+	ASSERT_CAUSE(made_errno(&m, EPERM), "attribute-value", MEDIUM, "is 12");
+	made_errno(&m, EINVAL);
+	ASSERT_NOTHING(made_field(&m, RD_REQ_STATE, 6));
 	/* Of timeouts many drivers take five bits, and do not look at the rest. */
 	made_end(&m);
 	modify(&m, MADE_DRIVER, MODIFY_QP, STATE | TIMEOUT);
 	made_field(&m, RD_REQ_TIMEOUT, 40);
 	ASSERT_CAUSE(&m, "attribute-value", MEDIUM, "timeout is 40, and 31 is the highest value");
-	made_field(&m, RD_REQ_TIMEOUT, 31);
-	ASSERT_NOTHING(&m);
+	ASSERT_NOTHING(made_field(&m, RD_REQ_TIMEOUT, 31));
 	/* It is not valid. */
 	made_field(&m, RD_REQ_TIMEOUT, 40);
-	made_field(&m, RD_REQ_MASK, STATE);
-	ASSERT_NOTHING(&m);
+	ASSERT_NOTHING(made_field(&m, RD_REQ_MASK, STATE));
 	made_end(&m);
 }
 
@@ -184,11 +175,9 @@ FAILURE_TEST(values_above_a_limit_of_the_device)
 	made_attr(m, "max_qp_init_rd_atom", 16);
 	/* Drivers may take as many as they can instead. */
 	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "is 17, and max_qp_init_rd_atom of the device is 16");
-	made_field(m, RD_REQ_RD_ATOMIC, 16);
-	ASSERT_UNKNOWN(m, "no value is out of range");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_RD_ATOMIC, 16), "no value is out of range");
 	m->f.read &= ~(unsigned)RD_FACT_LIMITS;
-	made_field(m, RD_REQ_RD_ATOMIC, 17);
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_field(m, RD_REQ_RD_ATOMIC, 17));
 }
 
 FAILURE_TEST(a_path_mtu_above_that_of_the_port)
@@ -197,28 +186,23 @@ FAILURE_TEST(a_path_mtu_above_that_of_the_port)
 	made_field(m, RD_REQ_PATH_MTU, 5);
 	made_attr(m, "port1.max_mtu_bytes", 2048);
 	ASSERT_CAUSE(m, "limit-exceeded", HIGH, "path_mtu is 4096 bytes, and the port supports 2048");
-	made_field(m, RD_REQ_PATH_MTU, 4);
-	ASSERT_UNKNOWN(m, "no value is out of range");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_PATH_MTU, 4), "no value is out of range");
 }
 
 FAILURE_TEST(masks_and_flags_that_are_not_defined)
 {
 	modify(m, MADE_UVERBS, "ib_uverbs_modify_qp", STATE | 1u << 30);
-	m->event.err = -EOPNOTSUPP;
-	ASSERT_CAUSE(m, "attribute-value", HIGH, "attr_mask contains 0x40000000");
+	ASSERT_CAUSE(made_errno(m, EOPNOTSUPP), "attribute-value", HIGH, "attr_mask contains 0x40000000");
 	made_field(m, RD_REQ_MASK, STATE | ACCESS);
 	made_field(m, RD_REQ_QP_ACCESS, 0x8001);
 	ASSERT_CAUSE(m, "access-flags", MEDIUM, "qp_access_flags is 0x8001, and 0x8000 in it");
-	made_field(m, RD_REQ_QP_ACCESS, 0xf);
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_field(m, RD_REQ_QP_ACCESS, 0xf));
 	/* Of memory regions; a driver may refuse them for queue pairs, and the core does not look. */
-	made_field(m, RD_REQ_QP_ACCESS, 0x81);
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_field(m, RD_REQ_QP_ACCESS, 0x81));
 	made_origin(m, MADE_DRIVER, MODIFY_QP);
-	m->event.err = -EINVAL;
+	made_errno(m, EINVAL);
 	ASSERT_CAUSE(m, "access-flags", MEDIUM, "qp_access_flags is 0x81, and the driver may not support 0x80");
-	m->event.origin_exact = false;
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_exact(m, false));
 }
 
 FAILURE_TEST(alternate_paths_are_of_infiniband)
@@ -234,13 +218,11 @@ FAILURE_TEST(ports_that_the_device_does_not_have)
 	struct rd_moment_handle *qp;
 
 	modify(m, MADE_UVERBS, "modify_qp", STATE | PORT);
-	made_field(m, RD_REQ_PORT, 9);
-	ASSERT_CAUSE(m, "port-number", HIGH, "is 9, and mlx5_0 has only port 1");
+	ASSERT_CAUSE(made_field(m, RD_REQ_PORT, 9), "port-number", HIGH, "is 9, and mlx5_0 has only port 1");
 	m->f.dev.n_ports = 0; /* not readable */
 	ASSERT_NOTHING(m);
 	m->f.dev.n_ports = 1;
-	made_field(m, RD_REQ_PORT, 1);
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_field(m, RD_REQ_PORT, 1));
 	/* The other port of two. */
 	m->f.dev.n_ports = 2;
 	made_field(m, RD_REQ_MASK, STATE | AV);
@@ -264,11 +246,9 @@ FAILURE_TEST(partition_keys_beyond_the_table)
 	made_field(m, RD_REQ_PATH_MTU, 9);
 	ASSERT_CAUSE(m, "attribute-value", MEDIUM, "one of these: path_mtu is 9", "; or pkey_index is 200");
 	made_field(m, RD_REQ_MASK, STATE | PKEY);
-	made_origin(m, MADE_CORE, "rdma_fill_sgid_attr");
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_origin(m, MADE_CORE, "rdma_fill_sgid_attr"));
 	made_origin(m, MADE_DRIVER, MODIFY_QP);
-	made_field(m, RD_REQ_PKEY_INDEX, 127);
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_field(m, RD_REQ_PKEY_INDEX, 127));
 	made_field(m, RD_REQ_PKEY_INDEX, 200);
 	m->f.dev.n_pkeys = 0;
 	ASSERT_NOTHING(m);

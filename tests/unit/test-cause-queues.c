@@ -8,30 +8,23 @@
 FAILURE_TEST(types_of_queue_pairs_that_do_not_exist)
 {
 	made_failure(m, "ibv_create_qp", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE");
-	made_field(m, RD_REQ_QP_TYPE, 77);
-	ASSERT_CAUSE(m, "attribute-value", HIGH, "qp_type is 77, which does not exist");
-	made_field(m, RD_REQ_QP_TYPE, RD_QPT_DRIVER);
-	ASSERT_NOTHING(m);
-	made_field(m, RD_REQ_QP_TYPE, RD_QPT_RC);
-	ASSERT_NOTHING(m);
+	ASSERT_CAUSE(made_field(m, RD_REQ_QP_TYPE, 77), "attribute-value", HIGH, "qp_type is 77, which does not exist");
+	ASSERT_NOTHING(made_field(m, RD_REQ_QP_TYPE, RD_QPT_DRIVER));
+	ASSERT_NOTHING(made_field(m, RD_REQ_QP_TYPE, RD_QPT_RC));
 }
 
 FAILURE_TEST(flags_of_queue_pairs_that_have_none)
 {
 	made_failure(m, "ibv_create_qp_ex", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE");
 	made_field(m, RD_REQ_QP_TYPE, RD_QPT_RC);
-	made_field(m, RD_REQ_FLAGS, 2);
-	ASSERT_CAUSE(m, "attribute-value", HIGH, "create_flags is 0x2", "type RC");
+	ASSERT_CAUSE(made_field(m, RD_REQ_FLAGS, 2), "attribute-value", HIGH, "create_flags is 0x2", "type RC");
 	/* All of them may signal every request. */
-	made_field(m, RD_REQ_FLAGS, 1u << 31);
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_field(m, RD_REQ_FLAGS, 1u << 31));
 	made_field(m, RD_REQ_FLAGS, 2);
-	made_field(m, RD_REQ_QP_TYPE, RD_QPT_UD);
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_field(m, RD_REQ_QP_TYPE, RD_QPT_UD));
 	/* Older commands leave flags to the driver, which may have them for RC. */
 	made_field(m, RD_REQ_QP_TYPE, RD_QPT_RC);
-	m->module.name = (char *)MADE_DRIVER;
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_module(m, MADE_DRIVER));
 }
 
 FAILURE_TEST(raw_packets_need_a_capability)
@@ -48,8 +41,7 @@ FAILURE_TEST(raw_packets_need_a_capability)
 	m->event.moment.caps.known = RD_DENIED;
 	ASSERT_NOTHING(m);
 	m->event.moment.caps = (__typeof__(m->event.moment.caps)){ 0, RD_OK };
-	made_field(m, RD_REQ_QP_TYPE, RD_QPT_RC);
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_field(m, RD_REQ_QP_TYPE, RD_QPT_RC));
 }
 
 FAILURE_TEST(a_queue_pair_without_completion_queue)
@@ -65,29 +57,23 @@ FAILURE_TEST(a_queue_pair_without_completion_queue)
 FAILURE_TEST(shared_receive_queues_of_types_that_do_not_exist)
 {
 	made_failure(m, "ibv_create_srq_ex", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_SRQ_CREATE");
-	made_field(m, RD_REQ_SRQ_TYPE, 7);
-	ASSERT_CAUSE(m, "attribute-value", HIGH, "srq_type is 7");
-	made_field(m, RD_REQ_SRQ_TYPE, 2);
-	ASSERT_NOTHING(m);
+	ASSERT_CAUSE(made_field(m, RD_REQ_SRQ_TYPE, 7), "attribute-value", HIGH, "srq_type is 7");
+	ASSERT_NOTHING(made_field(m, RD_REQ_SRQ_TYPE, 2));
 }
 
 FAILURE_TEST(flags_of_completion_queues)
 {
 	made_failure(m, "ibv_create_cq_ex", EINVAL, MADE_UVERBS, "uverbs_get_flags32");
-	made_field(m, RD_REQ_FLAGS, 0x10);
-	ASSERT_CAUSE(m, "attribute-value", HIGH, "flags is 0x10");
-	m->fn.name = (char *)"ib_uverbs_handler_UVERBS_METHOD_CQ_CREATE";
-	ASSERT_NOTHING(m);
-	m->event.err = -EOPNOTSUPP;
+	ASSERT_CAUSE(made_field(m, RD_REQ_FLAGS, 0x10), "attribute-value", HIGH, "flags is 0x10");
+	ASSERT_NOTHING(made_function(m, "ib_uverbs_handler_UVERBS_METHOD_CQ_CREATE"));
+	made_errno(m, EOPNOTSUPP);
 	made_origin(m, MADE_DRIVER, "mlx5_ib_create_cq");
 	made_field(m, RD_REQ_FLAGS, 1);
 	ASSERT_CAUSE(m, "not-supported", HIGH, "flags 0x1 (timestamps of completions)", "mlx5_0");
 	/* What the driver calls may have refused, or the driver has no such function. */
-	m->event.origin_exact = false;
-	ASSERT_NOTHING(m);
-	m->event.origin_exact = true;
-	made_origin(m, MADE_UVERBS, "ib_uverbs_notsupp");
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_exact(m, false));
+	made_exact(m, true);
+	ASSERT_NOTHING(made_origin(m, MADE_UVERBS, "ib_uverbs_notsupp"));
 }
 
 /* --- multicast --- */
@@ -99,7 +85,7 @@ static struct rd_moment_handle *join(struct made_failure *m, const char *verb, i
 
 	made_failure(m, verb, err, module, origin);
 	m->event.request.has_gid = true;
-	made_gid_of("ff0e::ffff:ef01:203", m->event.request.gid);
+	made_to_gid(m, "ff0e::ffff:ef01:203");
 	made_field(m, RD_REQ_MLID, 49153);
 	qp = made_handle(m, RD_REQ_H_QP, 5);
 	RD_SET(qp->number, 99);
@@ -116,13 +102,10 @@ FAILURE_TEST(only_datagrams_join_multicast_groups)
 	ASSERT_CAUSE(m, "qp-type", HIGH, "queue pair 99 is of type RC");
 	qp->qp_type.known = RD_DENIED;
 	ASSERT_UNKNOWN(m, "all objects");
-	made_gid_of("fe80::1", m->event.request.gid);
-	ASSERT_CAUSE(m, "multicast-address", HIGH, "fe80::1 is not a multicast GID");
+	ASSERT_CAUSE(made_to_gid(m, "fe80::1"), "multicast-address", HIGH, "fe80::1 is not a multicast GID");
 	/* The kernel takes a mapped IPv4 group, too. */
-	made_gid_of("240.1.2.3", m->event.request.gid);
-	ASSERT_CAUSE(m, "multicast-address", HIGH, "240.1.2.3 is not");
-	made_gid_of("239.1.2.3", m->event.request.gid);
-	ASSERT_UNKNOWN(m, "all objects");
+	ASSERT_CAUSE(made_to_gid(m, "240.1.2.3"), "multicast-address", HIGH, "240.1.2.3 is not");
+	ASSERT_UNKNOWN(made_to_gid(m, "239.1.2.3"), "all objects");
 	qp->qp_type.known = RD_OK;
 	ASSERT_CAUSE(m, "qp-type", HIGH, "queue pair 99 is of type RC");
 	qp->qp_type.known = RD_DENIED;
@@ -146,11 +129,9 @@ FAILURE_TEST(a_full_group_is_the_likely_cause_only_in_a_driver)
 	ASSERT_UNKNOWN(m, "no control group");
 	made_attr(m, "max_mcast_qp_attach", 56);
 	ASSERT_CAUSE(m, "multicast-limit", MEDIUM, "max_mcast_qp_attach is 56", "ff0e::ffff:ef01:203");
-	m->event.origin_exact = false;
-	ASSERT_UNKNOWN(m, "no control group");
-	m->event.origin_exact = true;
-	m->module.name = (char *)MADE_UVERBS;
-	ASSERT_UNKNOWN(m, "no control group");
+	ASSERT_UNKNOWN(made_exact(m, false), "no control group");
+	made_exact(m, true);
+	ASSERT_UNKNOWN(made_module(m, MADE_UVERBS), "no control group");
 }
 
 /* --- sizes --- */
@@ -159,14 +140,12 @@ FAILURE_TEST(sizes_above_the_limits)
 {
 	made_failure(m, "ibv_create_qp", EINVAL, MADE_DRIVER, "mlx5_ib_create_qp");
 	made_field(m, RD_REQ_SEND_WR, 40000);
-	made_field(m, RD_REQ_SEND_SGE, 2);
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_field(m, RD_REQ_SEND_SGE, 2));
 	made_attr(m, "max_qp_wr", 32768);
 	ASSERT_CAUSE(m, "limit-exceeded", HIGH, "is 40000, and max_qp_wr of mlx5_0 is 32768");
 	/* The core has no limits of its own. */
-	m->module.name = (char *)MADE_UVERBS;
-	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "40000");
-	m->module.name = (char *)MADE_DRIVER;
+	ASSERT_CAUSE(made_module(m, MADE_UVERBS), "limit-exceeded", MEDIUM, "40000");
+	made_module(m, MADE_DRIVER);
 	/* That is the lower one of two limits. */
 	made_attr(m, "max_sge", 30);
 	made_field(m, RD_REQ_SEND_WR, 32768);
@@ -176,26 +155,21 @@ FAILURE_TEST(sizes_above_the_limits)
 	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "one of these: max_send_wr is 32769", "; or max_recv_sge is 31");
 	/* Memory may have run out, too. */
 	made_field(m, RD_REQ_RECV_SGE, 1);
-	m->event.err = -ENOMEM;
-	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "is 32769");
-	m->event.err = -EINVAL;
+	ASSERT_CAUSE(made_errno(m, ENOMEM), "limit-exceeded", MEDIUM, "is 32769");
+	made_errno(m, EINVAL);
 	made_field(m, RD_REQ_RECV_SGE, 31);
 	/* Receives come from a shared queue. */
 	made_field(m, RD_REQ_SEND_WR, 16);
-	made_field(m, RD_REQ_IS_SRQ, 1);
-	ASSERT_UNKNOWN(m, "all sizes of the request are within the limits of mlx5_0");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_IS_SRQ, 1), "all sizes of the request are within the limits of mlx5_0");
 }
 
 FAILURE_TEST(queues_without_entries)
 {
 	made_failure(m, "ibv_create_cq", EINVAL, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_CQ_CREATE");
 	made_field(m, RD_REQ_CQE, 0);
-	made_attr(m, "max_cqe", 4194303);
-	ASSERT_CAUSE(m, "attribute-value", HIGH, "is 0", "request 1 to the limits");
-	m->module.name = (char *)MADE_DRIVER;
-	ASSERT_CAUSE(m, "attribute-value", MEDIUM, "is 0");
-	made_field(m, RD_REQ_CQE, 4194303);
-	ASSERT_UNKNOWN(m, "within the limits");
+	ASSERT_CAUSE(made_attr(m, "max_cqe", 4194303), "attribute-value", HIGH, "is 0", "request 1 to the limits");
+	ASSERT_CAUSE(made_module(m, MADE_DRIVER), "attribute-value", MEDIUM, "is 0");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_CQE, 4194303), "within the limits");
 }
 
 FAILURE_TEST(completion_vectors_are_counted_from_zero)
@@ -206,17 +180,13 @@ FAILURE_TEST(completion_vectors_are_counted_from_zero)
 	ASSERT_CAUSE(m, "limit-exceeded", HIGH, "comp_vector is 8, and mlx5_0 has 8 completion vectors");
 	/* The core checks it first. */
 	made_attr(m, "max_cqe", 100);
-	made_field(m, RD_REQ_CQE, 101);
-	ASSERT_CAUSE(m, "limit-exceeded", HIGH, "comp_vector is 8");
-	m->module.name = (char *)MADE_DRIVER;
-	ASSERT_CAUSE(m, "limit-exceeded", HIGH, "is 101");
-	m->module.name = (char *)MADE_UVERBS;
+	ASSERT_CAUSE(made_field(m, RD_REQ_CQE, 101), "limit-exceeded", HIGH, "comp_vector is 8");
+	ASSERT_CAUSE(made_module(m, MADE_DRIVER), "limit-exceeded", HIGH, "is 101");
+	made_module(m, MADE_UVERBS);
 	made_field(m, RD_REQ_CQE, 100);
-	m->event.err = -ENOMEM;
-	ASSERT_UNKNOWN(m, "no control group");
-	m->event.err = -EINVAL;
-	made_field(m, RD_REQ_COMP_VECTOR, 7);
-	ASSERT_UNKNOWN(m, "within the limits");
+	ASSERT_UNKNOWN(made_errno(m, ENOMEM), "no control group");
+	made_errno(m, EINVAL);
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_COMP_VECTOR, 7), "within the limits");
 }
 
 FAILURE_TEST(limits_of_shared_receive_queues)
@@ -227,25 +197,20 @@ FAILURE_TEST(limits_of_shared_receive_queues)
 	made_field(m, RD_REQ_SRQ_LIMIT, 101);
 	made_attr(m, "max_srq_wr", 32767);
 	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "srq_limit is 101, and max_wr of the request is 100");
-	made_field(m, RD_REQ_SRQ_LIMIT, 100);
-	ASSERT_UNKNOWN(m, "within the limits");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_SRQ_LIMIT, 100), "within the limits");
 	/* The size of the queue is not known. */
 	made_field(m, RD_REQ_SRQ_MASK, 2);
 	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "srq_limit is 100, the only value of the request");
 	/* What the driver calls may have failed; the core does not compare it. */
-	m->event.origin_exact = false;
-	ASSERT_UNKNOWN(m, "within the limits");
-	m->event.origin_exact = true;
-	m->module.name = (char *)MADE_UVERBS;
-	ASSERT_UNKNOWN(m, "within the limits");
-	m->module.name = (char *)MADE_DRIVER;
+	ASSERT_UNKNOWN(made_exact(m, false), "within the limits");
+	made_exact(m, true);
+	ASSERT_UNKNOWN(made_module(m, MADE_UVERBS), "within the limits");
+	made_module(m, MADE_DRIVER);
 	made_field(m, RD_REQ_SRQ_LIMIT, 40000);
 	ASSERT_CAUSE(m, "limit-exceeded", HIGH, "srq_limit is 40000, and max_srq_wr of the device is 32767");
-	made_field(m, RD_REQ_SRQ_LIMIT, 0);
-	ASSERT_UNKNOWN(m, "within the limits");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_SRQ_LIMIT, 0), "within the limits");
 	/* The size is not to be changed. */
-	made_field(m, RD_REQ_SRQ_WR, 40000);
-	ASSERT_UNKNOWN(m, "within the limits");
+	ASSERT_UNKNOWN(made_field(m, RD_REQ_SRQ_WR, 40000), "within the limits");
 	made_field(m, RD_REQ_SRQ_MASK, 1);
 	ASSERT_CAUSE(m, "limit-exceeded", HIGH, "is 40000, and max_srq_wr of mlx5_0 is 32767");
 }
@@ -254,13 +219,10 @@ FAILURE_TEST(inline_data_is_the_last_suspect)
 {
 	made_failure(m, "ibv_create_qp", EINVAL, MADE_DRIVER, "rxe_qp_chk_init");
 	made_field(m, RD_REQ_INLINE, 4000);
-	made_attr(m, "max_qp_wr", 32768);
-	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "max_inline_data is 4000 bytes");
-	made_field(m, RD_REQ_INLINE, 0);
-	ASSERT_NOTHING(m);
+	ASSERT_CAUSE(made_attr(m, "max_qp_wr", 32768), "limit-exceeded", MEDIUM, "max_inline_data is 4000 bytes");
+	ASSERT_NOTHING(made_field(m, RD_REQ_INLINE, 0));
 	made_field(m, RD_REQ_INLINE, 4000);
-	m->fn.name = (char *)"mlx5_ib_create_qp";
-	ASSERT_NOTHING(m);
+	ASSERT_NOTHING(made_function(m, "mlx5_ib_create_qp"));
 }
 
 FAILURE_TEST(a_controlled_qkey_needs_a_capability)
@@ -275,8 +237,7 @@ FAILURE_TEST(a_controlled_qkey_needs_a_capability)
 	made_assert_not(m, "capability-missing");
 	m->event.moment.user_ns_level.v = 1;
 	ASSERT_CAUSE(m, "capability-missing", HIGH, "only in its user namespace");
-	made_field(m, RD_REQ_QKEY, 0x10000);
-	made_assert_not(m, "capability-missing");
+	made_assert_not(made_field(m, RD_REQ_QKEY, 0x10000), "capability-missing");
 }
 
 /* A driver may have a reason of its own. */
@@ -291,9 +252,7 @@ FAILURE_TEST(a_signal_is_no_failure)
 	m->f.memory.group =
 		(struct rd_memory_group){ (char *)"/job", { 2 << 20, RD_OK }, { 2 << 20, RD_OK }, { 7, RD_OK } };
 	ASSERT_CAUSE(m, "interrupted", HIGH, "/job uses 2 MiB of 2 MiB", "/job reached its limit 7 times", "oom-kill");
-	m->event.err = -512;
-	ASSERT_CAUSE(m, "interrupted", HIGH, "ERESTARTSYS");
-	m->event.err = -EINTR;
-	made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr");
-	ASSERT_NOTHING(m);
+	ASSERT_CAUSE(made_errno(m, 512), "interrupted", HIGH, "ERESTARTSYS");
+	made_errno(m, EINTR);
+	ASSERT_NOTHING(made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr"));
 }
