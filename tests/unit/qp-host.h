@@ -91,15 +91,24 @@ static inline void judge(struct host *h)
 	}
 }
 
+/* Fails with the name of the row of a table, or "". A verdict with "!" in front is one that it must not be. */
+static inline void is_in(const char *row, const struct rd_qp_verdict *verdict, const char *name, const char *reason)
+{
+	const char *given = rd_qp_verdicts[verdict->kind].name;
+
+	if ((strcmp(given, name + (*name == '!')) == 0) == (*name == '!'))
+		fail_msg("%s: %s, not %s: %s", row, given, name, verdict->why);
+	if (reason && (!verdict->why || !strstr(verdict->why, reason)))
+		fail_msg("%s: \"%s\" is not in \"%s\"", row, reason, verdict->why);
+	/* Whatever it is, it ends with what to run. */
+	if (!verdict->fix ||
+	    !(strstr(verdict->fix, "rdmadiag ") || strstr(verdict->fix, "dmesg") || strstr(verdict->fix, "ip link")))
+		fail_msg("%s: nothing to run in \"%s\"", row, verdict->fix);
+}
+
 static inline void is(const struct rd_qp_verdict *verdict, const char *name, const char *reason)
 {
-	assert_string_equal(rd_qp_verdicts[verdict->kind].name, name);
-	assert_non_null(verdict->why);
-	if (!strstr(verdict->why, reason))
-		fail_msg("\"%s\" is not in \"%s\"", reason, verdict->why);
-	/* Whatever it is, it ends with what to run. */
-	assert_true(verdict->fix && (strstr(verdict->fix, "rdmadiag ") || strstr(verdict->fix, "dmesg") ||
-				     strstr(verdict->fix, "ip link")));
+	is_in("", verdict, name, reason);
 }
 
 /* Two samples; the devices have counted nothing, and can count everything. */
@@ -130,10 +139,46 @@ static inline struct rd_qp *add(struct host *h, uint32_t lqpn, uint8_t state, do
 	return qp;
 }
 
-/* What the first device counted between the samples. */
-static inline void count(struct host *h, enum rd_qp_count what, uint64_t n)
+/* Queue pairs from 17 on, by type (where it is not RC), state and packets per second: "rts 1000, uc rts 0". */
+static inline struct host *listed(struct host *h, const char *text)
 {
-	RD_SET(h->since[0].v[what], n);
+	for (const char *at = text; at; at = strchr(at, ','), at = at ? at + 1 : NULL) {
+		bool ud = strncmp(at += strspn(at, " "), "ud ", 3) == 0, uc = strncmp(at, "uc ", 3) == 0;
+		char word[8] = "";
+		unsigned state = 0;
+		double rate = 0;
+		struct rd_qp *qp;
+
+		assert_int_equal(sscanf(at + (ud || uc ? 3 : 0), "%7s %lf", word, &rate), 2);
+		while (state < RD_QPS_N && strcasecmp(rd_qp_state_name(state), word) != 0)
+			state++;
+		assert_true(state < RD_QPS_N);
+		qp = add(h, 17 + (uint32_t)h->res.n_qps, (uint8_t)state, rate);
+		RD_SET(qp->type, ud ? RD_QPT_UD : uc ? RD_QPT_UC : RD_QPT_RC);
+	}
+	return h;
+}
+
+/* What the first device counted between the samples: "naks 20, retries 10". */
+static inline struct host *counted(struct host *h, const char *text)
+{
+	static const char *const names[RD_QPC_N] = {
+		"retries",    "exhausted", "rnr",  "rnr-exhausted", "naks",	   "out-of-order",
+		"duplicates", "rnr-sent",  "sent", "got",	    "link-downed",
+	};
+
+	for (const char *at = text; at; at = strchr(at, ','), at = at ? at + 1 : NULL) {
+		unsigned long long n = 0;
+		char word[20] = "";
+		int what = 0;
+
+		assert_int_equal(sscanf(at, " %19s %llu", word, &n), 2);
+		while (what < RD_QPC_N && strcmp(names[what], word) != 0)
+			what++;
+		assert_true(what < RD_QPC_N);
+		RD_SET(h->since[0].v[what], n);
+	}
+	return h;
 }
 
 /* Judges, and requires this of queue pair `i`. */
@@ -159,6 +204,27 @@ static inline void host_deinit(struct host *h)
 	memcpy(v, h->v, h->res.n_qps * sizeof(*v));
 	h->views.v = v;
 	rd_qp_views_deinit(&h->views);
+}
+
+/* An interval: queue pairs and counts as above, and what is concluded about queue pair `of` (0: the first). */
+struct qp_case {
+	const char *name;
+	double seconds;
+	const char *qps, *counts;
+	const char *verdict, *reason; /* the latter NULL: any */
+	size_t of;
+};
+
+static inline void judge_cases(const struct qp_case *cases, size_t n, void (*begin)(struct host *h, double seconds))
+{
+	for (size_t i = 0; i < n; i++) {
+		struct host h;
+
+		begin(&h, cases[i].seconds);
+		judge(counted(listed(&h, cases[i].qps), cases[i].counts));
+		is_in(cases[i].name, h.v[cases[i].of].verdict, cases[i].verdict, cases[i].reason);
+		host_deinit(&h);
+	}
 }
 
 #define HOST_TEST(name) TEST_ON(name, struct host, h, { 0 }, host_deinit)

@@ -9,8 +9,8 @@ static void busy(struct host *h, double rate)
 {
 	start_soft(h, 1);
 	add(h, 17, RD_QPS_RTS, rate);
-	count(h, RD_QPC_SENT, (uint64_t)rate);
-	count(h, RD_QPC_GOT, (uint64_t)rate);
+	RD_SET(h->since[0].v[RD_QPC_SENT], (uint64_t)rate);
+	RD_SET(h->since[0].v[RD_QPC_GOT], (uint64_t)rate);
 }
 
 static size_t count_findings(const struct host *h, const char *id, const char *observed)
@@ -28,13 +28,11 @@ static size_t count_findings(const struct host *h, const char *id, const char *o
 HOST_TEST(loss_is_not_ok)
 {
 	busy(h, 1000);
-	count(h, RD_QPC_NAKS, 20);
-	count(h, RD_QPC_RETRIES, 10);
+	counted(h, "naks 20, retries 10");
 	judged(h, 0, "slow", "3.0 % of packets retransmitted: 30 NAKs and ACK timeouts, 1000 packets sent by rxe0");
 	assert_int_equal(count_findings(h, "qp-slow", "3.0 %"), 1);
 	assert_int_equal(count_findings(h, "qps-retransmit", ""), 0);
-	count(h, RD_QPC_NAKS, 190);
-	judged(h, 0, "slow", "20 % of packets retransmitted");
+	judged(counted(h, "naks 190"), 0, "slow", "20 % of packets retransmitted");
 }
 
 /* The remote end sees it, too; and the end that only receives. */
@@ -42,9 +40,7 @@ HOST_TEST(loss_is_seen_by_the_responder)
 {
 	busy(h, 1000);
 	RD_SET(h->devs[0].driver_id, RD_DRIVER_RXE);
-	count(h, RD_QPC_OUT_OF_ORDER, 8);
-	count(h, RD_QPC_DUPLICATES, 2);
-	judged(h, 0, "slow", "0.8 % of packets lost: 8 out of sequence");
+	judged(counted(h, "out-of-order 8, duplicates 2"), 0, "slow", "0.8 % of packets lost: 8 out of sequence");
 	RD_SET(h->qps[0].state, RD_QPS_RTR);
 	judged(h, 0, "slow", "0.8 % of packets lost: 8 out of sequence");
 }
@@ -53,21 +49,18 @@ HOST_TEST(loss_is_seen_by_the_responder)
 HOST_TEST(packets_that_are_reordered_are_not_lost)
 {
 	busy(h, 1000);
-	count(h, RD_QPC_OUT_OF_ORDER, 300);
-	judged(h, 0, "cannot-tell",
+	judged(counted(h, "out-of-order 300"), 0, "cannot-tell",
 	       "30 % of packets out of sequence: 300 lost on the way or reordered by adaptive routing");
 	assert_int_equal(count_findings(h, "qps-retransmit", ""), 0);
 	/* What else is counted is not hidden by it. */
-	count(h, RD_QPC_DUPLICATES, 20);
-	judged(h, 0, "slow", "2.0 % of packets received again");
+	judged(counted(h, "duplicates 20"), 0, "slow", "2.0 % of packets received again");
 }
 
 HOST_TEST(several_queue_pairs_share_the_evidence)
 {
 	busy(h, 1000);
-	add(h, 18, RD_QPS_RTS, 10);
-	count(h, RD_QPC_NAKS, 50);
-	judged(h, 0, "cannot-tell", "device-wide");
+	listed(h, "rts 10");
+	judged(counted(h, "naks 50"), 0, "cannot-tell", "device-wide");
 	is(h->v[1].verdict, "cannot-tell", "device-wide");
 	assert_int_equal(count_findings(h, "qps-retransmit", "5.0 % of packets retransmitted"), 1);
 }
@@ -76,12 +69,9 @@ HOST_TEST(several_queue_pairs_share_the_evidence)
 HOST_TEST(an_idle_one_beside_it)
 {
 	busy(h, 1000);
-	add(h, 18, RD_QPS_RTS, 0);
-	count(h, RD_QPC_NAKS, 50);
-	judged(h, 0, "slow", "5.0 %");
-	count(h, RD_QPC_NAKS, 0);
-	count(h, RD_QPC_RETRIES, 50);
-	judged(h, 0, "cannot-tell", "of this or another");
+	listed(h, "rts 0");
+	judged(counted(h, "naks 50"), 0, "slow", "5.0 %");
+	judged(counted(h, "naks 0, retries 50"), 0, "cannot-tell", "of this or another");
 	is(h->v[1].verdict, "cannot-tell", "retransmitted in that time");
 }
 
@@ -100,7 +90,7 @@ TEST(few_losses_are_harmless)
 		struct host h;
 
 		busy(&h, (double)cases[i].packets);
-		count(&h, RD_QPC_RETRIES, cases[i].events);
+		RD_SET(h.since[0].v[RD_QPC_RETRIES], cases[i].events);
 		judged(&h, 0, cases[i].verdict, "packets per second");
 		assert_int_equal(count_findings(&h, "qps-retransmit", ""), 0);
 		host_deinit(&h);
@@ -111,12 +101,11 @@ TEST(few_losses_are_harmless)
 HOST_TEST(nothing_is_acknowledged)
 {
 	busy(h, 10);
-	count(h, RD_QPC_RETRIES, 1);
-	count(h, RD_QPC_GOT, 0);
+	counted(h, "retries 1, got 0");
 	judged(h, 0, "retrying", "received no packet in 1.0 s, no ACK either, and counted 1 ACK timeout (device-wide)");
 	assert_non_null(strstr(h->v[0].verdict->fix, "does the remote QP, and its process, still exist?"));
 	/* Which of two? */
-	add(h, 18, RD_QPS_RTS, 0);
+	listed(h, "rts 0");
 	judged(h, 0, "cannot-tell", "received no packet");
 	assert_string_not_equal(rd_qp_verdicts[h->v[1].verdict->kind].name, "ok");
 }
@@ -126,16 +115,12 @@ HOST_TEST(nothing_is_acknowledged)
 HOST_TEST(something_may_be_acknowledged)
 {
 	busy(h, 10);
-	count(h, RD_QPC_RETRIES, 1);
-	count(h, RD_QPC_GOT, 1);
-	judged(h, 0, "ok", "10 packets per second");
-	count(h, RD_QPC_GOT, 0);
-	count(h, RD_QPC_RETRIES, 0);
-	judged(h, 0, "ok", "10 packets per second");
-	count(h, RD_QPC_RETRIES, 1);
+	judged(counted(h, "retries 1, got 1"), 0, "ok", "10 packets per second");
+	judged(counted(h, "got 0, retries 0"), 0, "ok", "10 packets per second");
+	counted(h, "retries 1");
 	h->since[0].v[RD_QPC_GOT].known = RD_ABSENT;
 	judged(h, 0, "ok", "10 packets per second");
-	count(h, RD_QPC_GOT, 0);
+	counted(h, "got 0");
 	RD_SET(h->qps[0].type, RD_QPT_UC);
 	judged(h, 0, "cannot-tell", "10 packets per second; UC has no ACKs");
 }
@@ -159,8 +144,7 @@ HOST_TEST(no_share_without_a_count_of_packets)
 	busy(h, 1000);
 	h->devs[0].name = (char *)"mlx5_0";
 	h->since[0].v[RD_QPC_SENT].known = RD_ABSENT;
-	count(h, RD_QPC_NAKS, 50);
-	judged(h, 0, "cannot-tell", "does not count packets");
+	judged(counted(h, "naks 50"), 0, "cannot-tell", "does not count packets");
 	assert_int_equal(count_findings(h, "qps-retransmit", ""), 0);
 	/* Of soft-RoCE, all are listed. */
 	h->devs[0].name = (char *)"rxe0";
@@ -198,28 +182,22 @@ HOST_TEST(nothing_posted)
 {
 	busy(h, 0);
 	RD_SET(h->qps[0].owner.pid, 235);
-	count(h, RD_QPC_RNR_SENT, 40);
-	judged(h, 0, "no-receives", "the program of this QP");
+	judged(counted(h, "rnr-sent 40"), 0, "no-receives", "the program of this QP");
 	assert_non_null(strstr(h->v[0].verdict->fix, "gdb -p 235"));
 	/* A UD queue pair of a program may be the one that has none. */
 	add(h, 19, RD_QPS_RTS, 0)->type.v = RD_QPT_UD;
 	judged(h, 0, "cannot-tell", "of this or of another");
 	h->qps[1].owner.kernel = (char *)"ib_core";
 	judged(h, 0, "no-receives", "the program of this QP");
-	count(h, RD_QPC_RNR_SENT, 0);
-	count(h, RD_QPC_RNR, 40);
-	judged(h, 0, "no-receives", "the remote QP is not ready");
+	judged(counted(h, "rnr-sent 0, rnr 40"), 0, "no-receives", "the remote QP is not ready");
 }
 
 /* With packets, RNR NAKs are a receiver that is too slow. */
 HOST_TEST(receiver_too_slow)
 {
 	busy(h, 1000);
-	count(h, RD_QPC_RNR, 40);
-	judged(h, 0, "slow", "4.0 % of packets refused: 40 RNR NAKs received");
-	count(h, RD_QPC_RNR, 0);
-	count(h, RD_QPC_RNR_SENT, 40);
-	judged(h, 0, "slow", "40 RNR NAKs sent");
+	judged(counted(h, "rnr 40"), 0, "slow", "4.0 % of packets refused: 40 RNR NAKs received");
+	judged(counted(h, "rnr 0, rnr-sent 40"), 0, "slow", "40 RNR NAKs sent");
 }
 
 /* A receiver that is too slow, as soft-RoCE counts it: each RNR NAK makes a NAK for the packets behind the refused one, and what is
@@ -228,30 +206,22 @@ HOST_TEST(rnr_naks_are_no_loss)
 {
 	busy(h, 1000);
 	RD_SET(h->devs[0].driver_id, RD_DRIVER_RXE);
-	count(h, RD_QPC_RNR, 40);
-	count(h, RD_QPC_NAKS, 40);
-	count(h, RD_QPC_RETRIES, 44);
-	judged(h, 0, "slow", "4.0 % of packets refused: 40 RNR NAKs received");
+	judged(counted(h, "rnr 40, naks 40, retries 44"), 0, "slow", "4.0 % of packets refused: 40 RNR NAKs received");
 	assert_non_null(strstr(h->v[0].verdict->fix, "posts no receive work requests"));
-	count(h, RD_QPC_NAKS, 240);
-	judged(h, 0, "slow", "% of packets retransmitted: 204 NAKs and ACK timeouts");
+	judged(counted(h, "naks 240"), 0, "slow", "% of packets retransmitted: 204 NAKs and ACK timeouts");
 	assert_non_null(strstr(h->v[0].verdict->fix, "find where packets are lost"));
 	for (int i = 0; i < RD_QPC_SENT; i++)
-		count(h, i, 0);
-	count(h, RD_QPC_RNR_SENT, 40);
-	count(h, RD_QPC_OUT_OF_ORDER, 40);
-	judged(h, 0, "slow", "4.0 % of packets refused: 40 RNR NAKs sent");
-	count(h, RD_QPC_OUT_OF_ORDER, 240);
-	judged(h, 0, "slow", "20 % of packets lost: 200 out of sequence");
+		RD_SET(h->since[0].v[i], 0);
+	judged(counted(h, "rnr-sent 40, out-of-order 40"), 0, "slow", "4.0 % of packets refused: 40 RNR NAKs sent");
+	judged(counted(h, "out-of-order 240"), 0, "slow", "20 % of packets lost: 200 out of sequence");
 }
 
 /* A peer that died, beside a healthy queue pair: the only one without packets is named. */
 HOST_TEST(dead_peer_beside_a_busy_one)
 {
 	busy(h, 1000000);
-	add(h, 18, RD_QPS_RTS, 0);
-	count(h, RD_QPC_RETRIES, 15);
-	judged(h, 0, "ok", "packets per second");
+	listed(h, "rts 0");
+	judged(counted(h, "retries 15"), 0, "ok", "packets per second");
 	is(h->v[1].verdict, "retrying", "retransmitted 15 times");
 	assert_non_null(strstr(h->v[1].verdict->fix, "does the remote QP, and its process, still exist?"));
 	assert_int_equal(count_findings(h, "qp-retrying", ""), 1);
@@ -262,8 +232,8 @@ HOST_TEST(dead_peer_beside_a_busy_one)
 HOST_TEST(a_dead_peer_whose_packets_are_retransmissions)
 {
 	busy(h, 250);
-	add(h, 18, RD_QPS_RTS, 4);
-	count(h, RD_QPC_RETRIES, 14);
+	listed(h, "rts 4");
+	counted(h, "retries 14");
 	judged(h, 1, "cannot-tell", "not more than were retransmitted by this or another queue pair: 5.6 %");
 	assert_non_null(strstr(h->v[1].verdict->fix, "does the remote QP, and its process, still exist?"));
 	is(h->v[0].verdict, "cannot-tell", "; of this or another queue pair: 5.6 %");
@@ -276,19 +246,13 @@ HOST_TEST(a_dead_peer_whose_packets_are_retransmissions)
 HOST_TEST(idle_beside_one_that_times_out)
 {
 	busy(h, 1000000);
-	add(h, 18, RD_QPS_RTS, 0);
-	count(h, RD_QPC_RETRIES, 15);
-	count(h, RD_QPC_NAKS, 3);
-	judged(h, 1, "cannot-tell", "retransmitted in that time");
+	listed(h, "rts 0");
+	judged(counted(h, "retries 15, naks 3"), 1, "cannot-tell", "retransmitted in that time");
 	h->since[0].v[RD_QPC_NAKS].known = RD_ABSENT;
 	judged(h, 1, "cannot-tell", "retransmitted in that time");
-	count(h, RD_QPC_NAKS, 0);
-	count(h, RD_QPC_RETRIES, 3);
-	judged(h, 1, "cannot-tell", "retransmitted in that time");
-	count(h, RD_QPC_RETRIES, 15);
-	count(h, RD_QPC_SENT, 2000);
-	judged(h, 1, "cannot-tell", "retransmitted in that time");
-	count(h, RD_QPC_SENT, 1000000);
+	judged(counted(h, "naks 0, retries 3"), 1, "cannot-tell", "retransmitted in that time");
+	judged(counted(h, "retries 15, sent 2000"), 1, "cannot-tell", "retransmitted in that time");
+	counted(h, "sent 1000000");
 	h->views.gone = rd_alloc(3, sizeof(*h->views.gone));
 	h->views.gone[0] = 1;
 	judged(h, 1, "cannot-tell", "retransmitted in that time");
@@ -308,23 +272,20 @@ HOST_TEST(idle_beside_one_that_times_out)
 HOST_TEST(only_duplicates_are_received)
 {
 	busy(h, 0);
-	count(h, RD_QPC_DUPLICATES, 12);
+	counted(h, "duplicates 12");
 	judged(h, 0, "cannot-tell", "no new packet in 1.0 s; rxe0 received 12 duplicate requests");
 	assert_non_null(strstr(h->v[0].verdict->fix, "ACKs are lost"));
 	RD_SET(h->qps[0].type, RD_QPT_UC);
 	judged(h, 0, "idle", "UC queue pairs do not retransmit");
 	RD_SET(h->qps[0].type, RD_QPT_RC);
-	count(h, RD_QPC_DUPLICATES, 1);
-	judged(h, 0, "idle", "did not retransmit");
-	count(h, RD_QPC_DUPLICATES, 12);
-	add(h, 18, RD_QPS_RTS, 100000);
+	judged(counted(h, "duplicates 1"), 0, "idle", "did not retransmit");
+	counted(h, "duplicates 12");
+	listed(h, "rts 100000");
 	judged(h, 0, "idle", "did not retransmit");
 	/* Too many for a healthy path: of either. */
-	count(h, RD_QPC_GOT, 100);
-	judged(h, 0, "cannot-tell", "no new packet in 1.0 s; rxe0 received 12 duplicate requests");
+	judged(counted(h, "got 100"), 0, "cannot-tell", "no new packet in 1.0 s; rxe0 received 12 duplicate requests");
 	judged(h, 1, "cannot-tell", "of this or another queue pair: 12 % of packets received again");
-	count(h, RD_QPC_GOT, 1000000);
-	judged(h, 0, "idle", "did not retransmit");
+	judged(counted(h, "got 1000000"), 0, "idle", "did not retransmit");
 }
 
 /* Which one it is, is not known: the finding names all that it can be, those without packets first, and no single one. */
@@ -333,10 +294,8 @@ HOST_TEST(one_of_several)
 	struct rd_findings findings = { 0 };
 
 	busy(h, 1000000);
-	add(h, 18, RD_QPS_RTS, 0);
-	add(h, 19, RD_QPS_RTS, 0);
-	count(h, RD_QPC_RETRIES, 15);
-	judged(h, 1, "cannot-tell", "retransmitted in that time");
+	listed(h, "rts 0, rts 0");
+	judged(counted(h, "retries 15"), 1, "cannot-tell", "retransmitted in that time");
 	rd_qp_verdict_findings(&h->views, NULL, &findings);
 	assert_int_equal(findings.n, 1);
 	assert_string_equal(findings.v[0].subject, "rxe0, one of 2 queue pairs");
@@ -355,8 +314,7 @@ HOST_TEST(one_of_several)
 	assert_int_equal(findings.n, 0);
 	/* Lost packets of those with packets: any of three. */
 	past_of(h, &h->qps[2])->psn_per_second.v = 1000;
-	count(h, RD_QPC_SENT, 2000);
-	judge(h);
+	judge(counted(h, "sent 2000"));
 	findings = (struct rd_findings){ 0 };
 	rd_qp_verdict_findings(&h->views, NULL, &findings);
 	assert_int_equal(findings.n, 1);
@@ -368,8 +326,7 @@ HOST_TEST(one_of_several)
 	h->past[0].psn_per_second.v = h->past[2].psn_per_second.v = 0;
 	judge(h);
 	assert_int_equal(count_findings(h, "qps-retransmit", "without packets: qpn 17, 18, 19"), 1);
-	count(h, RD_QPC_RNR, 30);
-	judge(h);
+	judge(counted(h, "rnr 30"));
 	assert_int_equal(count_findings(h, "qps-retransmit", "rxe0 received 30 RNR NAKs"), 1);
 }
 
@@ -377,14 +334,10 @@ HOST_TEST(one_of_several)
 HOST_TEST(none_of_several)
 {
 	busy(h, 1000000);
-	add(h, 18, RD_QPS_RTS, 0);
-	add(h, 19, RD_QPS_RTS, 0);
-	count(h, RD_QPC_RETRIES, 3);
-	judge(h);
+	listed(h, "rts 0, rts 0");
+	judge(counted(h, "retries 3"));
 	assert_int_equal(count_findings(h, "qps-retransmit", ""), 0);
-	count(h, RD_QPC_RETRIES, 15);
-	count(h, RD_QPC_NAKS, 80);
-	judge(h);
+	judge(counted(h, "retries 15, naks 80"));
 	assert_int_equal(count_findings(h, "qps-retransmit", ""), 0);
 	h->past[0].psn_per_second.v = 0;
 	RD_SET(h->qps[0].state, RD_QPS_ERR);
@@ -398,26 +351,23 @@ HOST_TEST(none_of_several)
 HOST_TEST(between_two_retransmissions)
 {
 	busy(h, 0);
-	count(h, RD_QPC_RETRIES, 1);
-	judged(h, 0, "cannot-tell", "retransmitted once");
+	judged(counted(h, "retries 1"), 0, "cannot-tell", "retransmitted once");
 	assert_int_equal(h->v[0].verdict->retried, 1);
 	h->past[0].retried = 1;
 	RD_SET(h->past[0].retried_seconds, 5);
 	judged(h, 0, "retrying", "rxe0 retransmitted 2 times after the last packet, without progress");
 	assert_int_equal(h->v[0].verdict->retried, 2);
-	count(h, RD_QPC_RETRIES, 0);
-	judged(h, 0, "cannot-tell", "rxe0 retransmitted 1 time before, after the last packet");
+	judged(counted(h, "retries 0"), 0, "cannot-tell", "rxe0 retransmitted 1 time before, after the last packet");
 	assert_int_equal(h->v[0].verdict->retried, 0);
 	h->past[0].retried_seconds.v = 21;
 	judged(h, 0, "idle", "did not retransmit");
-	count(h, RD_QPC_RETRIES, 1);
-	judged(h, 0, "cannot-tell", "retransmitted once");
+	judged(counted(h, "retries 1"), 0, "cannot-tell", "retransmitted once");
 	h->past[0].psn_per_second.v = 1;
 	judge(h);
 	assert_int_equal(h->v[0].verdict->retried, 0);
 	h->past[0].psn_per_second.v = 0;
 	h->past[0].retried_seconds.v = 5;
-	add(h, 18, RD_QPS_RTS, 0);
+	listed(h, "rts 0");
 	judged(h, 0, "cannot-tell", "for this or another");
 	is(h->v[1].verdict, "cannot-tell", "retransmitted once");
 	assert_int_equal(h->v[1].verdict->retried, 0);
@@ -433,27 +383,20 @@ HOST_TEST(loss_is_over_only_once_packets_show_it)
 	h->judge.doubts = doubts;
 	judged(h, 0, "ok", "20 packets per second");
 	h->judge.seconds = 2;
-	count(h, RD_QPC_NAKS, 5);
+	counted(h, "naks 5");
 	judged(h, 0, "slow", "25 % of packets retransmitted: 5 NAKs and ACK timeouts, 20 packets sent by rxe0 in 2.0 s");
 	h->judge.seconds = 1;
-	count(h, RD_QPC_NAKS, 0);
-	count(h, RD_QPC_SENT, 19);
-	judged(h, 0, "cannot-tell",
+	judged(counted(h, "naks 0, sent 19"), 0, "cannot-tell",
 	       "20 packets per second; too few to show that a loss is over: 25 % of packets retransmitted: 5 NAKs and ACK timeouts, "
 	       "20 packets sent by rxe0 in 2.0 s");
 	RD_SET(h->qps[0].state, RD_QPS_RTR);
-	count(h, RD_QPC_SENT, 0);
-	judged(h, 0, "receiving", "20 packets per second");
+	judged(counted(h, "sent 0"), 0, "receiving", "20 packets per second");
 	RD_SET(h->qps[0].state, RD_QPS_RTS);
-	count(h, RD_QPC_SENT, 1);
-	judge(h);
+	judge(counted(h, "sent 1"));
 	assert_string_equal(h->v[0].verdict->why, "20 packets per second");
 	/* A few that nothing proves yet, likewise; and those of another device are not its own. */
-	count(h, RD_QPC_NAKS, 2);
-	count(h, RD_QPC_SENT, 200);
-	judged(h, 0, "cannot-tell", "too few to judge");
-	count(h, RD_QPC_NAKS, 0);
-	judged(h, 0, "cannot-tell", "too few to show that a loss is over: 1.0 % of packets");
+	judged(counted(h, "naks 2, sent 200"), 0, "cannot-tell", "too few to judge");
+	judged(counted(h, "naks 0"), 0, "cannot-tell", "too few to show that a loss is over: 1.0 % of packets");
 	h->judge.doubts[1] = doubts[0];
 	doubts[0] = (struct rd_qp_doubt){ 0 };
 	judged(h, 0, "ok", "20 packets per second");
@@ -468,10 +411,9 @@ HOST_TEST(loss_ends_where_packets_are_not_counted)
 	h->judge.doubts = doubts;
 	h->judge.seconds = 2;
 	h->since[0].v[RD_QPC_SENT].known = h->since[0].v[RD_QPC_GOT].known = RD_ABSENT;
-	count(h, RD_QPC_NAKS, 5);
-	judged(h, 0, "slow", "12 % of packets");
+	judged(counted(h, "naks 5"), 0, "slow", "12 % of packets");
 	h->judge.seconds = 1;
-	count(h, RD_QPC_NAKS, 0);
+	counted(h, "naks 0");
 	RD_SET(h->devs[0].used[RD_RES_QP], 2);
 	h->devs[0].listed[RD_RES_QP] = 1;
 	judged(h, 0, "cannot-tell", "too few to show that a loss is over");
@@ -484,8 +426,7 @@ HOST_TEST(one_that_was_closed_may_be_meant)
 	struct rd_qp *closed;
 
 	busy(h, 1000);
-	count(h, RD_QPC_NAKS, 30);
-	judged(h, 0, "slow", "3.0 %");
+	judged(counted(h, "naks 30"), 0, "slow", "3.0 %");
 	closed = put(h, 18, RD_QPS_ERR);
 	past_of(h, closed)->moved_by_call = past_of(h, closed)->fresh = true;
 	judged(h, 0, "cannot-tell", "of this or another");
@@ -497,14 +438,9 @@ HOST_TEST(one_that_was_closed_may_be_meant)
 HOST_TEST(receivers_are_not_meant_by_what_requesters_lose)
 {
 	busy(h, 1000);
-	put(h, 18, RD_QPS_RTS);
-	put(h, 19, RD_QPS_RTR);
-	RD_SET(h->past[1].psn_per_second, 1000);
-	RD_SET(h->past[2].psn_per_second, 1000);
-	count(h, RD_QPC_NAKS, 30);
-	count(h, RD_QPC_OUT_OF_ORDER, 2); /* not enough to judge: 19 cannot tell */
-	count(h, RD_QPC_GOT, 300);
-	judged(h, 2, "cannot-tell", "too few to judge");
+	listed(h, "rts 1000, rtr 1000");
+	/* Two out of order are not enough to judge: 19 cannot tell. */
+	judged(counted(h, "naks 30, out-of-order 2, got 300"), 2, "cannot-tell", "too few to judge");
 	assert_int_equal(count_findings(h, "qps-retransmit", "; with packets: qpn 17, 18"), 1);
 	assert_int_equal(count_findings(h, "qps-retransmit", "19"), 0);
 }
@@ -518,6 +454,5 @@ HOST_TEST(a_rate_that_fell)
 	assert_string_equal(h->v[0].verdict->why, "1000 packets per second");
 	RD_SET(h->past[0].best_per_second, 50000);
 	judged(h, 0, "ok", "1000 packets per second (50000 before)");
-	count(h, RD_QPC_NAKS, 30);
-	judged(h, 0, "slow", "1000 packets per second (50000 before)");
+	judged(counted(h, "naks 30"), 0, "slow", "1000 packets per second (50000 before)");
 }

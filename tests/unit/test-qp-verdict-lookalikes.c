@@ -34,6 +34,14 @@ static void set_ports(struct host *h, struct ports *p, unsigned n)
 	h->judge.ports = &p->all;
 }
 
+/* Two samples of soft-RoCE with `n` ports, of which the first is in `state`. */
+static void start_ports(struct host *h, double seconds, struct ports *p, unsigned n, uint8_t state)
+{
+	start_soft(h, seconds);
+	set_ports(h, p, n);
+	p->ports[0].state.v = state;
+}
+
 static void connect_qp(struct host *h, size_t i, uint32_t rqpn, const uint8_t *to)
 {
 	RD_SET(h->qps[i].rqpn, rqpn);
@@ -43,16 +51,30 @@ static void connect_qp(struct host *h, size_t i, uint32_t rqpn, const uint8_t *t
 	memcpy(h->past[i].seen->dgid, to, 16);
 }
 
-/* Healthy: a keepalive in 60 s whose ACK was late once. */
-HOST_TEST(one_timeout_of_a_keepalive)
+TEST(what_an_interval_shows)
 {
-	start_soft(h, 60);
-	add(h, 17, RD_QPS_RTS, 1 / 60.0);
-	count(h, RD_QPC_RETRIES, 1);
-	judged_not(h, 0, "retrying");
-	/* Sent before the first sample, acknowledged after a timeout in the interval: 59 s without another. */
-	RD_SET(h->past[0].psn_per_second, 0);
-	judged_not(h, 0, "retrying");
+	static const struct qp_case soft[] = {
+		{ "healthy: a keepalive whose ACK was late once", 60, "rts 0.0167", "retries 1", "!retrying", NULL },
+		{ "healthy: sent before the first sample, ACKed after a timeout, 59 s without another", 60, "rts 0",
+		  "retries 1", "!retrying", NULL },
+		/* Ports do not count packets that stay within the device; those that they count are of others. */
+		{ "healthy: packets that are not counted", 2, "rts 5000", "sent 3, retries 1", "!retrying", NULL },
+		/* The first message after a pause found no receive work request, shortly before the sample. */
+		{ "healthy: a remote receiver that wakes", 2, "rts 0", "rnr 1", "cannot-tell", "received one RNR NAK" },
+		{ "healthy: a receiver that wakes", 2, "rts 0", "rnr-sent 1", "cannot-tell", "sent one RNR NAK" },
+		{ "broken: a receiver without work requests", 2, "rts 0", "rnr-sent 2", "no-receives",
+		  "sent 2 RNR NAKs" },
+	};
+	static const struct qp_case hard[] = {
+		/* Too few to be sure of, and no "no action needed". */
+		{ "broken: 4 of 20 packets lost", 2, "rts 10", "sent 20, got 20, naks 4", "!ok", NULL },
+		{ "healthy: one packet every two seconds", 2, "rts 0.5", "sent 1, got 1", "idle", "did not retransmit" },
+		{ "healthy: three of many packets, in 10 ms", 0.01, "rts 1000000", "sent 10000, got 10000, naks 3",
+		  "ok", "packets per second" },
+	};
+
+	judge_cases(soft, RD_ARRAY_SIZE(soft), start_soft);
+	judge_cases(hard, RD_ARRAY_SIZE(hard), start);
 }
 
 /* Healthy: a receive-only QP in RTR that has received before, of a server that also has clients in RTS. */
@@ -71,12 +93,10 @@ HOST_TEST(other_port_went_down)
 {
 	struct ports p;
 
-	start_soft(h, 60);
-	set_ports(h, &p, 2);
+	start_ports(h, 60, &p, 2, 4);
 	RD_SET(p.ports[1].state, 1);
-	add(h, 17, RD_QPS_RTS, 0);
-	count(h, RD_QPC_LINK_DOWNED, 1);
-	judge(h);
+	listed(h, "rts 0");
+	judge(counted(h, "link-downed 1"));
 	assert_null(strstr(h->v[0].verdict->fix, "cable"));
 }
 
@@ -85,12 +105,9 @@ HOST_TEST(loopback_without_a_link)
 {
 	struct ports p;
 
-	start_soft(h, 2);
-	set_ports(h, &p, 1);
+	start_ports(h, 2, &p, 1, 1);
 	RD_SET(h->devs[0].driver_id, RD_DRIVER_RXE);
-	RD_SET(p.ports[0].state, 1);
-	add(h, 17, RD_QPS_RTS, 0);
-	add(h, 18, RD_QPS_RTS, 0);
+	listed(h, "rts 0, rts 0");
 	connect_qp(h, 0, 18, gid_1);
 	connect_qp(h, 1, 17, gid_1);
 	judged_not(h, 0, "cut-off");
@@ -102,10 +119,8 @@ HOST_TEST(migrated_to_another_port)
 	static const uint8_t far[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [13] = 9, [15] = 77 };
 	struct ports p;
 
-	start_soft(h, 2);
-	set_ports(h, &p, 2);
-	RD_SET(p.ports[0].state, 1);
-	add(h, 17, RD_QPS_RTS, 0);
+	start_ports(h, 2, &p, 2, 1);
+	listed(h, "rts 0");
 	RD_SET(h->qps[0].port, 2);
 	RD_SET(h->qps[0].path_mig, 0);
 	connect_qp(h, 0, 18, far);
@@ -122,11 +137,7 @@ HOST_TEST(adaptive_routing_busy)
 	RD_SET(h->devs[0].driver_id, RD_DRIVER_MLX5);
 	for (uint32_t i = 0; i < 8; i++)
 		add(h, 17 + i, RD_QPS_RTS, 100000);
-	count(h, RD_QPC_SENT, 24000000);
-	count(h, RD_QPC_GOT, 24000000);
-	count(h, RD_QPC_OUT_OF_ORDER, 2000000);
-	count(h, RD_QPC_RETRIES, 3);
-	judge(h);
+	judge(counted(h, "sent 24000000, got 24000000, out-of-order 2000000, retries 3"));
 	rd_qp_verdict_findings(&h->views, NULL, &findings);
 	assert_int_equal(findings.n, 0);
 }
@@ -139,44 +150,52 @@ static void sample(struct rd_qp_track *track, struct host *h, uint64_t ns)
 	rd_qp_track_sample(track, &h->views, ns, ns);
 }
 
-/* Broken: it connected between the samples, so its PSNs jumped; its peer never answered. */
-HOST_TEST(connected_to_nobody)
+static void set_psns(struct host *h, uint32_t sq, uint32_t rq)
 {
-	struct rd_qp_track *track = rd_qp_track_create();
-
-	start_soft(h, 2);
-	add(h, 17, RD_QPS_INIT, 0);
-	RD_SET(h->qps[0].sq_psn, 0);
-	RD_SET(h->qps[0].rq_psn, 0);
-	sample(track, h, 100 * S);
-	RD_SET(h->qps[0].state, RD_QPS_RTS);
-	RD_SET(h->qps[0].rqpn, 18);
-	RD_SET(h->qps[0].sq_psn, 0x3a1b2c);
-	RD_SET(h->qps[0].rq_psn, 0x123456);
-	sample(track, h, 102 * S);
-	judge(h);
-	rd_qp_track_destroy(track);
-	assert_string_not_equal(rd_qp_verdicts[h->v[0].verdict->kind].name, "ok");
+	RD_SET(h->qps[0].sq_psn, sq);
+	RD_SET(h->qps[0].rq_psn, rq);
 }
 
-/* Broken: likewise, connected again with another remote QP. */
-HOST_TEST(reconnected_to_nobody)
+/* Broken: between the samples it connected, or connected to another remote QP, so its PSNs jumped; its peer never answered. */
+TEST(connected_to_nobody)
 {
-	struct rd_qp_track *track = rd_qp_track_create();
+	static const struct {
+		const char *name;
+		uint8_t state;
+		uint32_t rqpn, psn, rqpn_then; /* rqpn 0: not connected yet */
+	} cases[] = { { "connected", RD_QPS_INIT, 0, 0, 18 }, { "connected again", RD_QPS_RTS, 18, 1000, 99 } };
 
-	start_soft(h, 2);
-	add(h, 17, RD_QPS_RTS, 0);
-	RD_SET(h->qps[0].rqpn, 18);
-	RD_SET(h->qps[0].sq_psn, 1000);
-	RD_SET(h->qps[0].rq_psn, 1000);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		struct rd_qp_track *track = rd_qp_track_create();
+		struct host h;
+
+		start_soft(&h, 2);
+		add(&h, 17, cases[i].state, 0);
+		if (cases[i].rqpn)
+			RD_SET(h.qps[0].rqpn, cases[i].rqpn);
+		set_psns(&h, cases[i].psn, cases[i].psn);
+		sample(track, &h, 100 * S);
+		RD_SET(h.qps[0].state, RD_QPS_RTS);
+		RD_SET(h.qps[0].rqpn, cases[i].rqpn_then);
+		set_psns(&h, 0x3a1b2c, 0x123456);
+		sample(track, &h, 102 * S);
+		judge(&h);
+		is_in(cases[i].name, h.v[0].verdict, "!ok", NULL);
+		rd_qp_track_destroy(track);
+		host_deinit(&h);
+	}
+}
+
+/* One queue pair on a link of so many Gbit/s, whose PSN fell from one sample to the next. */
+static void start_fallen(struct host *h, struct rd_qp_track *track, struct ports *p, double gbps)
+{
+	start_ports(h, 2, p, 1, 4);
+	RD_SET(p->more[0].rate_gbps, gbps);
+	listed(h, "rts 0");
+	RD_SET(h->qps[0].sq_psn, 50000);
 	sample(track, h, 100 * S);
-	RD_SET(h->qps[0].rqpn, 99);
-	RD_SET(h->qps[0].sq_psn, 0x3a1b2c);
-	RD_SET(h->qps[0].rq_psn, 0x123456);
+	RD_SET(h->qps[0].sq_psn, 49000);
 	sample(track, h, 102 * S);
-	judge(h);
-	rd_qp_track_destroy(track);
-	assert_string_not_equal(rd_qp_verdicts[h->v[0].verdict->kind].name, "ok");
 }
 
 /* Healthy: at 400 Gbit/s, a PSN wraps every 1.4 s, and may seem to have fallen a little: no packet, and the device retransmits for
@@ -186,16 +205,8 @@ HOST_TEST(psns_that_wrap)
 	struct rd_qp_track *track = rd_qp_track_create();
 	struct ports p;
 
-	start_soft(h, 2);
-	set_ports(h, &p, 1);
-	RD_SET(p.more[0].rate_gbps, 400);
-	add(h, 17, RD_QPS_RTS, 0);
-	RD_SET(h->qps[0].sq_psn, 50000);
-	sample(track, h, 100 * S);
-	RD_SET(h->qps[0].sq_psn, 49000);
-	sample(track, h, 102 * S);
-	count(h, RD_QPC_RETRIES, 3);
-	judged(h, 0, "cannot-tell", "its PSN fell in 2.0 s");
+	start_fallen(h, track, &p, 400);
+	judged(counted(h, "retries 3"), 0, "cannot-tell", "its PSN fell in 2.0 s");
 	assert_non_null(strstr(h->v[0].verdict->fix, "-i 0.1"));
 	RD_SET(h->past[0].psn_per_second, 0);
 	h->judge.seconds = 0.1;
@@ -219,9 +230,7 @@ HOST_TEST(uc_through_a_port_that_is_down)
 {
 	struct ports p;
 
-	start_soft(h, 2);
-	set_ports(h, &p, 1);
-	RD_SET(p.ports[0].state, 1);
+	start_ports(h, 2, &p, 1, 1);
 	add(h, 17, RD_QPS_RTS, 1000)->type.v = RD_QPT_UC;
 	judged_not(h, 0, "ok");
 }
@@ -232,10 +241,8 @@ HOST_TEST(loopback_that_is_not_proven)
 {
 	struct ports p;
 
-	start_soft(h, 2);
-	set_ports(h, &p, 1);
-	RD_SET(p.ports[0].state, 1);
-	add(h, 17, RD_QPS_RTS, 1000);
+	start_ports(h, 2, &p, 1, 1);
+	listed(h, "rts 1000");
 	connect_qp(h, 0, 99, gid_1);
 	p.gids[0].here = false;
 	for (int i = 0; i < 2; i++) {
@@ -261,14 +268,12 @@ HOST_TEST(to_the_other_port)
 {
 	struct ports p;
 
-	start_soft(h, 60);
-	set_ports(h, &p, 2);
+	start_ports(h, 60, &p, 2, 1);
 	p.gids[1] = p.gids[0];
 	p.gids[1].raw[15] = 2;
 	p.gids[1].port = 2;
 	p.all.n_gids = 2;
-	RD_SET(p.ports[0].state, 1);
-	add(h, 17, RD_QPS_RTS, 1000);
+	listed(h, "rts 1000");
 	add(h, 18, RD_QPS_RTS, 1000)->port.v = 2;
 	connect_qp(h, 0, 18, p.gids[1].raw);
 	connect_qp(h, 1, 17, gid_1);
@@ -280,26 +285,14 @@ HOST_TEST(a_port_without_a_subnet_manager)
 {
 	struct ports p;
 
-	start_soft(h, 60);
-	set_ports(h, &p, 1);
+	start_ports(h, 60, &p, 1, 2);
 	h->devs[0].protocol = (char *)"ib";
-	RD_SET(p.ports[0].state, 2);
-	add(h, 17, RD_QPS_RTS, 1000);
+	listed(h, "rts 1000");
 	RD_SET(h->qps[0].rqpn, 99);
 	judged(h, 0, "cut-off", "port rxe0/1 is INIT");
 	/* Healthy: iWARP without an IPv4 address. */
 	h->devs[0].protocol = (char *)"iw";
 	judged(h, 0, "ok", "1000 packets");
-}
-
-/* Healthy: ports do not count packets that stay within the device; those that they count are of others. */
-HOST_TEST(packets_that_are_not_counted)
-{
-	start_soft(h, 2);
-	add(h, 17, RD_QPS_RTS, 5000);
-	count(h, RD_QPC_SENT, 3);
-	count(h, RD_QPC_RETRIES, 1);
-	judged_not(h, 0, "retrying");
 }
 
 /* Healthy: packets are shorter than the path MTU, so a link that is not fully used suffices for more than a PSN counts. */
@@ -308,18 +301,8 @@ HOST_TEST(short_packets_that_wrap)
 	struct rd_qp_track *track = rd_qp_track_create();
 	struct ports p;
 
-	start_soft(h, 2);
-	set_ports(h, &p, 1);
-	RD_SET(p.more[0].rate_gbps, 25);
-	add(h, 17, RD_QPS_RTS, 0);
-	RD_SET(h->qps[0].sq_psn, 50000);
-	sample(track, h, 100 * S);
-	RD_SET(h->qps[0].sq_psn, 49000);
-	sample(track, h, 102 * S);
-	count(h, RD_QPC_SENT, 16776216);
-	count(h, RD_QPC_GOT, 400000);
-	count(h, RD_QPC_RETRIES, 2);
-	judged(h, 0, "cannot-tell", "its PSN fell");
+	start_fallen(h, track, &p, 25);
+	judged(counted(h, "sent 16776216, got 400000, retries 2"), 0, "cannot-tell", "its PSN fell");
 	rd_qp_track_destroy(track);
 }
 
@@ -332,21 +315,10 @@ static bool has(const char *text, const char *word)
 HOST_TEST(dead_peer_before_the_first_timeout)
 {
 	start(h, 1);
-	add(h, 17, RD_QPS_RTS, 0);
+	listed(h, "rts 0");
 	judged(h, 0, "idle", "no packet in 1.0 s");
 	assert_false(has(h->v[0].verdict->fix, "no work request is outstanding"));
 	assert_true(has(h->v[0].verdict->fix, "-i "));
-}
-
-/* Broken: 4 of 20 packets lost are too few to be sure of, and no "no action needed". */
-HOST_TEST(slow_job_that_loses_packets)
-{
-	start(h, 2);
-	add(h, 17, RD_QPS_RTS, 10);
-	count(h, RD_QPC_SENT, 20);
-	count(h, RD_QPC_GOT, 20);
-	count(h, RD_QPC_NAKS, 4);
-	judged_not(h, 0, "ok");
 }
 
 /* Broken: half of the queue pairs of a job wait for a peer that is dead, in RTR; not a packet, and no process in RTS. */
@@ -367,9 +339,8 @@ HOST_TEST(failed_before_the_first_look)
 {
 	start(h, 2);
 	age(h, put(h, 17, RD_QPS_ERR), RD_AGE_AT_LEAST, 30, 0);
-	add(h, 18, RD_QPS_RTS, 0);
-	count(h, RD_QPC_EXHAUSTED, 1);
-	judged(h, 0, "failed", "in ERR");
+	listed(h, "rts 0");
+	judged(counted(h, "exhausted 1"), 0, "failed", "in ERR");
 }
 
 /* Failed for another reason: what its device counted is of one that its program has destroyed since, or of one in a container. */
@@ -379,7 +350,7 @@ HOST_TEST(another_that_is_gone_gave_up)
 
 	start(h, 2);
 	past_of(h, put(h, 17, RD_QPS_ERR))->fresh = true;
-	count(h, RD_QPC_EXHAUSTED, 1);
+	counted(h, "exhausted 1");
 	h->views.gone = gone;
 	judge(h);
 	h->views.gone = NULL;
@@ -388,8 +359,7 @@ HOST_TEST(another_that_is_gone_gave_up)
 	h->devs[0].listed[RD_RES_QP] = 1;
 	judged(h, 0, "failed", "cause unknown");
 	/* Both gave up. */
-	count(h, RD_QPC_EXHAUSTED, 2);
-	judged(h, 0, "retries-exhausted", "transport retry count");
+	judged(counted(h, "exhausted 2"), 0, "retries-exhausted", "transport retry count");
 }
 
 /* Datagrams are not retransmitted. */
@@ -398,37 +368,21 @@ HOST_TEST(a_datagram_queue_pair_does_not_give_up)
 	start(h, 2);
 	past_of(h, put(h, 17, RD_QPS_ERR))->fresh = true;
 	RD_SET(h->qps[0].type, RD_QPT_UD);
-	count(h, RD_QPC_EXHAUSTED, 1);
-	judged(h, 0, "failed", "cause unknown");
+	judged(counted(h, "exhausted 1"), 0, "failed", "cause unknown");
 }
 
 /* Healthy: IPoIB drops packets while its ring is full; the program of the only connection has nothing to receive. */
 HOST_TEST(ipoib_drops_beside_an_idle_queue_pair)
 {
 	start_soft(h, 2);
-	add(h, 17, RD_QPS_RTS, 0);
+	listed(h, "rts 0");
 	put(h, 18, RD_QPS_RTS)->type.v = RD_QPT_UD;
 	h->qps[1].owner.kernel = (char *)"ib_ipoib";
-	count(h, RD_QPC_RNR_SENT, 100);
-	judged_not(h, 0, "no-receives");
+	judged_not(counted(h, "rnr-sent 100"), 0, "no-receives");
 	judged_not(h, 0, "idle");
 	/* Queue pairs of management are on every port, and no reason to doubt. */
 	h->qps[1].owner.kernel = (char *)"ib_core";
 	judged(h, 0, "no-receives", "posts no receive");
-}
-
-/* Healthy: the first message after a pause found no receive work request, shortly before the sample. */
-HOST_TEST(one_rnr_nak_of_a_receiver_that_wakes)
-{
-	start_soft(h, 2);
-	add(h, 17, RD_QPS_RTS, 0);
-	count(h, RD_QPC_RNR, 1);
-	judged(h, 0, "cannot-tell", "received one RNR NAK");
-	count(h, RD_QPC_RNR, 0);
-	count(h, RD_QPC_RNR_SENT, 1);
-	judged(h, 0, "cannot-tell", "sent one RNR NAK");
-	count(h, RD_QPC_RNR_SENT, 2);
-	judged(h, 0, "no-receives", "sent 2 RNR NAKs");
 }
 
 /* Healthy: a program has opened more datagram queue pairs than it uses. */
@@ -462,32 +416,18 @@ HOST_TEST(receivers_without_a_connection)
 HOST_TEST(rnr_beside_a_datagram_queue_pair)
 {
 	start(h, 2);
-	add(h, 17, RD_QPS_RTS, 0);
+	listed(h, "rts 0");
 	RD_SET(put(h, 18, RD_QPS_RTS)->type, RD_QPT_UD);
-	count(h, RD_QPC_RNR_SENT, 100);
-	judged_not(h, 0, "idle");
+	judged_not(counted(h, "rnr-sent 100"), 0, "idle");
 	is(h->v[1].verdict, "ok", "no connection");
-}
-
-/* Healthy: a heartbeat, one packet every two seconds. */
-HOST_TEST(heartbeat)
-{
-	start(h, 2);
-	add(h, 17, RD_QPS_RTS, 0.5);
-	count(h, RD_QPC_SENT, 1);
-	count(h, RD_QPC_GOT, 1);
-	judged(h, 0, "idle", "did not retransmit");
 }
 
 /* Healthy: ACKs that come later than the timeout are received again as duplicates: nothing was lost on the way here. */
 HOST_TEST(late_acks_are_no_loss_of_data)
 {
 	start(h, 2);
-	add(h, 17, RD_QPS_RTS, 120);
-	count(h, RD_QPC_SENT, 250);
-	count(h, RD_QPC_GOT, 250);
-	count(h, RD_QPC_DUPLICATES, 6);
-	judge(h);
+	listed(h, "rts 120");
+	judge(counted(h, "sent 250, got 250, duplicates 6"));
 	assert_false(has(h->v[0].verdict->why, "packets lost or"));
 	assert_true(has(h->v[0].verdict->why, "duplicate"));
 }
@@ -496,8 +436,8 @@ HOST_TEST(late_acks_are_no_loss_of_data)
 HOST_TEST(one_of_many_works)
 {
 	start(h, 2);
-	add(h, 17, RD_QPS_RTS, 100000);
-	count(h, RD_QPC_SENT, 200000);
+	listed(h, "rts 100000");
+	counted(h, "sent 200000");
 	for (uint32_t i = 1; i < 8; i++)
 		add(h, 17 + i, RD_QPS_RTS, 0);
 	judged(h, 0, "ok", "packets per second");
@@ -509,10 +449,9 @@ HOST_TEST(one_of_many_works)
 HOST_TEST(neighbour_device_retransmits)
 {
 	start(h, 2);
-	add(h, 17, RD_QPS_RTS, 0);
+	listed(h, "rts 0");
 	add(h, 18, RD_QPS_RTS, 0)->dev = 1;
-	count(h, RD_QPC_RETRIES, 30);
-	judged(h, 0, "retrying", "device-wide");
+	judged(counted(h, "retries 30"), 0, "retrying", "device-wide");
 	is(h->v[1].verdict, "idle", "did not retransmit");
 }
 
@@ -520,20 +459,9 @@ HOST_TEST(neighbour_device_retransmits)
 HOST_TEST(another_one_is_gone)
 {
 	start(h, 2);
-	add(h, 17, RD_QPS_RTS, 0);
-	count(h, RD_QPC_RETRIES, 12);
+	listed(h, "rts 0");
+	counted(h, "retries 12");
 	h->views.gone = rd_alloc(3, sizeof(*h->views.gone));
 	h->views.gone[0] = 1;
 	judged(h, 0, "cannot-tell", "2 queue pairs");
-}
-
-/* Healthy: two samples 10 ms apart; three packets retransmitted of many are no loss to speak of. */
-HOST_TEST(samples_that_follow_at_once)
-{
-	start(h, 0.01);
-	add(h, 17, RD_QPS_RTS, 1000000);
-	count(h, RD_QPC_SENT, 10000);
-	count(h, RD_QPC_GOT, 10000);
-	count(h, RD_QPC_NAKS, 3);
-	judged(h, 0, "ok", "packets per second");
 }

@@ -66,12 +66,10 @@ HOST_TEST(one_that_moves_may_be_meant)
 	put(h, 2, RD_QPS_RTS);
 	two_looks(h, 2);
 	RD_SET(h->past[1].psn_per_second, 1000);
-	RD_SET(h->since[0].v[RD_QPC_RETRIES], 12);
-	judged(h, 0, "cannot-tell", "2 queue pairs");
+	judged(counted(h, "retries 12"), 0, "cannot-tell", "2 queue pairs");
 	/* 12 timeouts for 2000 packets: it may be the one that lost them. */
 	is(h->v[1].verdict, "cannot-tell", "of this or another queue pair");
-	RD_SET(h->since[0].v[RD_QPC_SENT], 200000);
-	judged(h, 1, "ok", "packets per second");
+	judged(counted(h, "sent 200000"), 1, "ok", "packets per second");
 	/* One of UC is not: it never sends again. */
 	RD_SET(h->qps[1].type, RD_QPT_UC);
 	judged(h, 0, "retrying", "retransmitted 12 times");
@@ -94,8 +92,7 @@ HOST_TEST(one_packet_is_no_progress)
 	put(h, 1, RD_QPS_RTS);
 	two_looks(h, 2);
 	RD_SET(h->past[0].psn_per_second, 0.5);
-	RD_SET(h->since[0].v[RD_QPC_RETRIES], 12);
-	judged(h, 0, "retrying", "12 times");
+	judged(counted(h, "retries 12"), 0, "retrying", "12 times");
 	RD_SET(h->past[0].psn_per_second, 5);
 	h->since[0].v[RD_QPC_RETRIES].v = 1;
 	judged(h, 0, "ok", "5 packets per second");
@@ -107,8 +104,7 @@ HOST_TEST(exhausted_only_with_evidence)
 	past_of(h, put(h, 1, RD_QPS_ERR))->fresh = true;
 	two_looks(h, 1);
 	judged(h, 0, "failed", "cause unknown");
-	RD_SET(h->since[0].v[RD_QPC_EXHAUSTED], 1);
-	judged(h, 0, "retries-exhausted", "device-wide");
+	judged(counted(h, "exhausted 1"), 0, "retries-exhausted", "device-wide");
 	/* It is kept when the counter has long stood still. */
 	h->past[0].fresh = false;
 	h->since[0].v[RD_QPC_EXHAUSTED].v = 0;
@@ -121,8 +117,7 @@ HOST_TEST(more_failed_than_gave_up)
 	past_of(h, put(h, 1, RD_QPS_ERR))->fresh = true;
 	past_of(h, put(h, 2, RD_QPS_ERR))->fresh = true;
 	two_looks(h, 1);
-	RD_SET(h->since[0].v[RD_QPC_EXHAUSTED], 1);
-	judged(h, 0, "failed", "cause unknown");
+	judged(counted(h, "exhausted 1"), 0, "failed", "cause unknown");
 	is(h->v[1].verdict, "failed", "cause unknown");
 }
 
