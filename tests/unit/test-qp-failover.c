@@ -4,6 +4,17 @@
 #include "analyse/qp/qp-failover.h"
 #include "analyse/qp/qp.h"
 
+/* What is looked at before it runs: routes, and the environment of each process; and what is then known and found. */
+struct surroundings {
+	bool readable;
+	int route;
+	unsigned routes;
+	const char *env;
+	size_t size;
+	struct rd_failover_paths paths;
+	struct rd_findings findings;
+};
+
 /* A process with a queue pair on each of two NICs, sampled every second. */
 struct job {
 	struct host h;
@@ -18,6 +29,7 @@ struct job {
 	struct rd_qp_note notes[2];
 	double gbps[2];
 	uint64_t second;
+	struct surroundings around;
 };
 
 /* A second later: packets per second on each NIC. */
@@ -33,6 +45,21 @@ static void sample(struct job *job, double first, double second)
 	job->events.v = rd_failover_update(
 		job->f, &(struct rd_failover_sample){ &h->views, job->gbps, &job->host, &job->map, ++job->second * S },
 		&job->events.n);
+}
+
+static void samples(struct job *job, int n, double first, double second)
+{
+	while (n--)
+		sample(job, first, second);
+}
+
+/* In none of them anything happens. */
+static void quiet(struct job *job, int n, double first, double second)
+{
+	while (n--) {
+		sample(job, first, second);
+		assert_int_equal(job->events.n, 0);
+	}
 }
 
 static void begin(struct job *job)
@@ -59,24 +86,37 @@ static void begin(struct job *job)
 	RD_SET(h->past[0].seen->retry_cnt, 6);
 	memcpy(h->past[0].seen->dgid, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\x09\x02\x02", 16);
 	h->past[0].seen->has_dgid = true;
-	for (int i = 0; i < 4; i++) {
-		sample(job, 1000, 0);
-		assert_int_equal(job->events.n, 0);
-	}
+	quiet(job, 4, 1000, 0);
 }
 
-static void end(struct job *job, const char *id)
+static void forget(struct surroundings *around)
 {
-	struct rd_findings findings = { 0 };
+	free(around->paths.v);
+	rd_findings_deinit(&around->findings);
+}
+
+static void release(struct job *job)
+{
+	forget(&job->around);
+	rd_failover_destroy(job->f);
+	job->h.views.notes = NULL;
+	job->h.res.n_qps = RD_ARRAY_SIZE(job->h.qps); /* also those that a test took away */
+	host_deinit(&job->h);
+}
+
+#define JOB_TEST(name) TEST_BEGUN(name, struct job, job, begin, release)
+
+/* Requires this one finding in the end (NULL: none), and begins again. */
+static void ends(struct job *job, const char *id)
+{
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 
 	rd_failover_findings(job->f, &findings);
 	assert_int_equal(findings.n, id != NULL);
 	if (id)
 		assert_string_equal(findings.v[0].id, id);
-	rd_findings_deinit(&findings);
-	rd_failover_destroy(job->f);
-	job->h.views.notes = NULL;
-	host_deinit(&job->h);
+	release(job);
+	begin(job);
 }
 
 static const struct rd_failover_event *event(const struct job *job, enum rd_failover_kind kind)
@@ -88,6 +128,13 @@ static const struct rd_failover_event *event(const struct job *job, enum rd_fail
 	return NULL;
 }
 
+/* A second later this has happened. */
+static const struct rd_failover_event *happens(struct job *job, double first, double second, enum rd_failover_kind kind)
+{
+	sample(job, first, second);
+	return event(job, kind);
+}
+
 static void exhaust(struct job *job)
 {
 	RD_SET(job->h.qps[0].state, RD_QPS_ERR);
@@ -95,20 +142,15 @@ static void exhaust(struct job *job)
 	job->h.verdict[0].cause = RD_QP_CAUSE_RETRIES;
 }
 
-TEST(a_path_dies_and_its_traffic_moves)
+JOB_TEST(a_path_dies_and_its_traffic_moves)
 {
 	const struct rd_failover_event *e;
-	struct job job;
 
-	begin(&job);
-	for (int i = 0; i < 4; i++) {
-		sample(&job, 3, 0); /* retransmissions advance the PSN, too */
-		assert_int_equal(job.events.n, 0);
-	}
-	exhaust(&job);
-	sample(&job, 0, 0);
-	assert_int_equal(job.events.n, 1);
-	e = event(&job, RD_FAILOVER_DIED);
+	quiet(job, 4, 3, 0); /* retransmissions advance the PSN, too */
+	exhaust(job);
+	sample(job, 0, 0);
+	assert_int_equal(job->events.n, 1);
+	e = event(job, RD_FAILOVER_DIED);
 	assert_string_equal(e->ibdev, "mlx5_0");
 	assert_int_equal(e->lqpn, 17);
 	assert_true(e->has_peer && e->qps == 1 && e->pid == 700);
@@ -116,510 +158,141 @@ TEST(a_path_dies_and_its_traffic_moves)
 	assert_true(e->least.v > 3.7 && e->least.v < 3.8 && e->most.v > 15 && e->most.v < 15.1);
 	assert_non_null(strstr(e->text, "to 10.9.2.2 died 4.0 to 6.0 s"));
 	assert_null(strstr(e->text, "sooner"));
-	sample(&job, 0, 900);
-	assert_int_equal(job.events.n, 1);
-	e = event(&job, RD_FAILOVER_MOVED);
+	sample(job, 0, 900);
+	assert_int_equal(job->events.n, 1);
+	e = event(job, RD_FAILOVER_MOVED);
 	assert_string_equal(e->to, "mlx5_1");
 	assert_true(e->lqpn == 18 && e->after.v > 5.9 && e->after.v < 6.1);
 	assert_true(e->gbps.v == 0.9 && e->gbps_before.v == 1);
 	assert_int_equal(e->expected_backup.known, RD_ABSENT);
-	sample(&job, 0, 900);
-	assert_int_equal(job.events.n, 0);
-	end(&job, "failover-moved");
+	quiet(job, 1, 0, 900);
+	ends(job, "failover-moved");
 }
 
 /* With 34 s of silence, an average that decays has forgotten what was lost. */
-TEST(what_was_lost_is_known_after_a_long_silence)
+JOB_TEST(what_was_lost_is_known_after_a_long_silence)
 {
-	struct job job;
-
-	begin(&job);
-	job.h.past[0].seen->timeout.v = 20;
-	for (int i = 0; i < 34; i++)
-		sample(&job, 0, 0);
-	exhaust(&job);
+	job->h.past[0].seen->timeout.v = 20;
+	samples(job, 34, 0, 0);
+	exhaust(job);
 	/* A few packets of others are not what moved. */
-	sample(&job, 0, 20);
-	assert_int_equal(job.events.n, 1);
-	sample(&job, 0, 600);
-	event(&job, RD_FAILOVER_MOVED);
-	end(&job, "failover-moved");
+	sample(job, 0, 20);
+	assert_int_equal(job->events.n, 1);
+	happens(job, 0, 600, RD_FAILOVER_MOVED);
+	ends(job, "failover-moved");
 }
 
-TEST(traffic_may_move_without_a_failure)
+JOB_TEST(traffic_may_move_without_a_failure)
 {
-	struct job job;
-
-	begin(&job);
-	for (int i = 0; i < 20; i++) {
-		sample(&job, 0, 1000);
-		assert_int_equal(job.events.n, 0);
-	}
+	quiet(job, 20, 0, 1000);
 	/* Nor is its own closing a failure. */
-	RD_SET(job.h.qps[0].state, RD_QPS_ERR);
-	job.h.verdict[0].kind = RD_QPV_FLUSHED;
-	sample(&job, 0, 1000);
-	assert_int_equal(job.events.n, 0);
-	end(&job, NULL);
+	RD_SET(job->h.qps[0].state, RD_QPS_ERR);
+	job->h.verdict[0].kind = RD_QPV_FLUSHED;
+	quiet(job, 1, 0, 1000);
+	ends(job, NULL);
 }
 
-TEST(retries_that_succeed_are_no_failure)
+JOB_TEST(retries_that_succeed_are_no_failure)
 {
-	struct job job;
-
-	begin(&job);
-	job.h.verdict[0].kind = RD_QPV_RETRYING;
-	sample(&job, 0, 0);
-	sample(&job, 0, 0);
-	job.h.verdict[0].kind = RD_QPV_OK;
-	sample(&job, 1000, 0);
-	sample(&job, 1000, 1000);
-	assert_int_equal(job.events.n, 0);
+	job->h.verdict[0].kind = RD_QPV_RETRYING;
+	sample(job, 0, 0);
+	sample(job, 0, 0);
+	job->h.verdict[0].kind = RD_QPV_OK;
+	sample(job, 1000, 0);
+	quiet(job, 1, 1000, 1000);
 	/* Nor is one that was closed, after its peer on this host was. */
-	job.h.verdict[1].kind = RD_QPV_CUT_OFF;
-	sample(&job, 1000, 0);
-	job.h.res.n_qps = 1;
-	sample(&job, 1000, 1000);
-	assert_int_equal(job.events.n, 0);
-	job.h.res.n_qps = 2;
-	end(&job, NULL);
+	job->h.verdict[1].kind = RD_QPV_CUT_OFF;
+	sample(job, 1000, 0);
+	job->h.res.n_qps = 1;
+	quiet(job, 1, 1000, 1000);
+	ends(job, NULL);
 }
 
 /* The program, too, may have a timer: it destroys what retries, or uses the other NIC meanwhile. */
-TEST(a_program_may_be_faster_than_the_timers)
+JOB_TEST(a_program_may_be_faster_than_the_timers)
 {
-	struct job job;
-
-	begin(&job);
-	job.h.past[0].seen->timeout.v = 20;
-	job.h.views.notes = job.notes; /* one of the queue pairs of the device retransmits */
-	job.notes[0].retries = true;
-	sample(&job, 0, 0);
-	assert_int_equal(job.events.n, 0);
-	sample(&job, 0, 1000);
-	assert_int_equal(job.events.n, 2);
-	assert_non_null(strstr(event(&job, RD_FAILOVER_DIED)->text, "sooner"));
-	event(&job, RD_FAILOVER_MOVED);
-	end(&job, "failover-moved");
-
-	begin(&job);
-	job.ports[0].state.v = 1;
-	sample(&job, 0, 0);
-	job.h.qps[0] = job.h.qps[1];
-	job.h.v[0].past = job.h.v[1].past;
-	job.h.res.n_qps = 1;
-	sample(&job, 0, 0);
-	assert_int_equal(event(&job, RD_FAILOVER_DIED)->lqpn, 17);
-	job.h.res.n_qps = 2;
-	end(&job, "failover-none");
+	job->h.past[0].seen->timeout.v = 20;
+	job->h.views.notes = job->notes; /* one of the queue pairs of the device retransmits */
+	job->notes[0].retries = true;
+	quiet(job, 1, 0, 0);
+	sample(job, 0, 1000);
+	assert_int_equal(job->events.n, 2);
+	assert_non_null(strstr(event(job, RD_FAILOVER_DIED)->text, "sooner"));
+	event(job, RD_FAILOVER_MOVED);
+	ends(job, "failover-moved");
+	job->ports[0].state.v = 1;
+	sample(job, 0, 0);
+	job->h.qps[0] = job->h.qps[1];
+	job->h.v[0].past = job->h.v[1].past;
+	job->h.res.n_qps = 1;
+	assert_int_equal(happens(job, 0, 0, RD_FAILOVER_DIED)->lqpn, 17);
+	ends(job, "failover-none");
 }
 
 /* The responder of a job that lost both links: its queue pair does not fail. */
-TEST(a_responder_without_a_link)
+JOB_TEST(a_responder_without_a_link)
 {
-	struct job job;
-
-	begin(&job);
-	job.ports[0].state.v = 1;
-	for (int i = 0; i < 15; i++) {
-		sample(&job, 0, 0);
-		assert_int_equal(job.events.n, 0);
-	}
-	sample(&job, 0, 0);
-	assert_int_equal(job.events.n, 1);
-	assert_string_equal(event(&job, RD_FAILOVER_DIED)->ibdev, "mlx5_0");
-	end(&job, "failover-none");
+	job->ports[0].state.v = 1;
+	quiet(job, 15, 0, 0);
+	sample(job, 0, 0);
+	assert_int_equal(job->events.n, 1);
+	assert_string_equal(event(job, RD_FAILOVER_DIED)->ibdev, "mlx5_0");
+	ends(job, "failover-none");
 	/* The link is back before the other end gave up; there were no packets before it went down. */
-	begin(&job);
-	job.ports[0].state.v = 1;
-	sample(&job, 0, 0);
-	job.ports[0].state.v = 4;
-	for (int i = 0; i < 20; i++)
-		sample(&job, 0, 0);
-	end(&job, NULL);
-	begin(&job);
-	sample(&job, 0, 0);
-	job.ports[0].state.v = 1;
-	for (int i = 0; i < 20; i++)
-		sample(&job, 0, 0);
-	end(&job, NULL);
+	job->ports[0].state.v = 1;
+	sample(job, 0, 0);
+	job->ports[0].state.v = 4;
+	samples(job, 20, 0, 0);
+	ends(job, NULL);
+	sample(job, 0, 0);
+	job->ports[0].state.v = 1;
+	samples(job, 20, 0, 0);
+	ends(job, NULL);
 }
 
 /* iWARP has a link in INIT: its interface has IPv6 addresses only. InfiniBand in INIT waits for a subnet manager. */
-TEST(a_pause_of_iwarp_without_ipv4)
+JOB_TEST(a_pause_of_iwarp_without_ipv4)
 {
 	for (int ib = 0; ib < 2; ib++) {
-		struct job job;
-
-		begin(&job);
-		job.h.devs[0].protocol = (char *)(ib ? "ib" : "iw");
-		job.ports[0].state.v = 2;
-		for (int i = 0; i < 20; i++)
-			sample(&job, 0, 0);
-		end(&job, ib ? "failover-none" : NULL);
+		job->h.devs[0].protocol = (char *)(ib ? "ib" : "iw");
+		job->ports[0].state.v = 2;
+		samples(job, 20, 0, 0);
+		ends(job, ib ? "failover-none" : NULL);
 	}
 }
 
 /* Of a backup: the time since its last packet is that of no packet. */
-TEST(a_path_dies_that_had_no_packet)
+JOB_TEST(a_path_dies_that_had_no_packet)
 {
 	const struct rd_failover_event *e;
-	struct job job;
 
-	begin(&job);
-	RD_SET(job.h.qps[1].state, RD_QPS_ERR);
-	job.ports[1].state.v = 1;
-	sample(&job, 1000, 0);
-	e = event(&job, RD_FAILOVER_DIED);
+	RD_SET(job->h.qps[1].state, RD_QPS_ERR);
+	job->ports[1].state.v = 1;
+	e = happens(job, 1000, 0, RD_FAILOVER_DIED);
 	assert_int_equal(e->detected.known, RD_ABSENT);
 	assert_non_null(strstr(e->text, " died without a packet since this began, first: QP 18;"));
-	rd_failover_destroy(job.f);
-	job.h.views.notes = NULL;
-	host_deinit(&job.h);
 }
 
-TEST(a_nic_comes_back_and_its_traffic_stays)
+JOB_TEST(a_nic_comes_back_and_its_traffic_stays)
 {
-	struct job job;
-
-	begin(&job);
-	RD_SET(job.h.qps[0].state, RD_QPS_ERR); /* at once, for want of a route */
-	job.h.verdict[0].kind = RD_QPV_FAILED;
-	job.ports[0].state.v = 1;
-	sample(&job, 0, 1000);
-	assert_int_equal(job.events.n, 2);
-	sample(&job, 0, 1000);
-	job.ports[0].state.v = 4;
-	sample(&job, 0, 1000);
-	assert_false(event(&job, RD_FAILOVER_BACK)->rebuilt);
-	for (int i = 0; i < 9; i++) {
-		sample(&job, 0, 1000);
-		assert_int_equal(job.events.n, 0);
-	}
-	sample(&job, 0, 1000);
-	assert_true(event(&job, RD_FAILOVER_STAYS)->gbps_before.v == 1);
+	RD_SET(job->h.qps[0].state, RD_QPS_ERR); /* at once, for want of a route */
+	job->h.verdict[0].kind = RD_QPV_FAILED;
+	job->ports[0].state.v = 1;
+	sample(job, 0, 1000);
+	assert_int_equal(job->events.n, 2);
+	sample(job, 0, 1000);
+	job->ports[0].state.v = 4;
+	assert_false(happens(job, 0, 1000, RD_FAILOVER_BACK)->rebuilt);
+	quiet(job, 9, 0, 1000);
+	assert_true(happens(job, 0, 1000, RD_FAILOVER_STAYS)->gbps_before.v == 1);
 	/* At last it is rebuilt, and used. */
-	job.h.qps[0].lqpn.v = 16;
-	job.h.qps[0].state.v = RD_QPS_RTS;
-	job.h.verdict[0].kind = RD_QPV_OK;
-	sample(&job, 1000, 0);
-	sample(&job, 1000, 0);
-	assert_int_equal(job.events.n, 0);
-	end(&job, "failover-returned");
+	job->h.qps[0].lqpn.v = 16;
+	job->h.qps[0].state.v = RD_QPS_RTS;
+	job->h.verdict[0].kind = RD_QPV_OK;
+	sample(job, 1000, 0);
+	quiet(job, 1, 1000, 0);
+	ends(job, "failover-returned");
 }
-
-TEST(what_there_is_before_is_compared)
-{
-	struct rd_failover_paths paths = { 0 };
-	struct rd_findings findings = { 0 };
-	const bool chosen[8] = { true, true, true };
-	struct job job;
-
-	begin(&job);
-	rd_failover_before(&(struct rd_failover_sample){ &job.h.views, NULL, &job.host, &job.map, 0 }, chosen, &paths,
-			   &findings);
-	assert_int_equal(paths.n, 2);
-	assert_true(paths.v[0].backup == 1 && paths.v[0].peers.known == RD_OK && paths.v[0].peers.v == 1);
-	assert_true(paths.v[0].most.v > 15 && paths.v[0].most.v < 15.1);
-	assert_true(paths.v[1].peers.known == RD_ABSENT && paths.v[1].most.known == RD_ABSENT);
-	for (size_t i = 0; i < findings.n; i++)
-		assert_string_equal(findings.v[i].id, "failover-unknown");
-	assert_int_equal(findings.n, 3);
-	free(paths.v);
-	paths = (struct rd_failover_paths){ 0 };
-	rd_findings_deinit(&findings);
-	/* Fewer peers than without, and one that is cut off. */
-	put(&job.h, 30, RD_QPS_RTS);
-	job.h.qps[2] = job.h.qps[0];
-	job.h.qps[2].lqpn.v = 30;
-	job.h.past[1].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
-	job.h.past[2].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
-	*job.h.past[1].seen = *job.h.past[2].seen = *job.h.past[0].seen;
-	job.h.past[2].seen->dgid[15] = 3;
-	job.h.past[1].seen->timeout.v = 0;
-	job.h.verdict[1].trouble = true;
-	job.h.verdict[1].why = "its peer does not respond";
-	rd_failover_before(&(struct rd_failover_sample){ &job.h.views, NULL, &job.host, &job.map, 0 }, chosen, &paths,
-			   &findings);
-	assert_int_equal(findings.n, 3);
-	assert_string_equal(findings.v[0].id, "failover-unusable");
-	assert_string_equal(findings.v[0].observed, "1 of 1 on mlx5_1: its peer does not respond");
-	assert_string_equal(findings.v[1].id, "failover-peers");
-	assert_string_equal(findings.v[1].observed, "2 peers, 1 via mlx5_1");
-	assert_string_equal(findings.v[2].id, "failover-undetected");
-	assert_string_equal(findings.v[2].subject, "mlx5_1 process 700");
-	free(paths.v);
-	rd_findings_deinit(&findings);
-	end(&job, NULL);
-}
-
-/* Queue pairs that only receive have no timeout set: that is not one that is off. */
-TEST(receivers_do_not_retry)
-{
-	const bool chosen[8] = { true, true, true };
-	struct rd_failover_paths paths = { 0 };
-	struct rd_findings findings = { 0 };
-	struct job job;
-
-	begin(&job);
-	put(&job.h, 30, RD_QPS_RTR);
-	job.h.past[1].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
-	job.h.past[2].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
-	*job.h.past[1].seen = *job.h.past[2].seen = *job.h.past[0].seen;
-	job.h.past[2].seen->timeout.v = 0;
-	job.h.qps[2] = job.h.qps[0];
-	job.h.qps[2].lqpn.v = 30;
-	for (int i = 0; i < 3; i++) {
-		job.h.qps[2].state.v = i ? RD_QPS_RTS : RD_QPS_RTR;
-		job.h.qps[2].type.v = i == 1 ? RD_QPT_XRC_TGT : RD_QPT_RC;
-		rd_failover_before(&(struct rd_failover_sample){ &job.h.views, NULL, &job.host, &job.map, 0 }, chosen,
-				   &paths, &findings);
-		assert_int_equal(findings.n, i == 2);
-		assert_true(paths.v[0].most.known == (i == 2 ? RD_ABSENT : RD_OK));
-		assert_int_equal(rd_qp_timeouts(&job.h.views, 2).timeout.known, i == 2 ? RD_OK : RD_ABSENT);
-		free(paths.v);
-		paths = (struct rd_failover_paths){ 0 };
-	}
-	assert_string_equal(findings.v[0].id, "failover-undetected");
-	rd_findings_deinit(&findings);
-	end(&job, NULL);
-}
-
-/* Both NICs carry traffic, as of a job that stripes. The one that is left cannot carry more than before. */
-TEST(a_striped_job_resumes_with_half_the_rate)
-{
-	struct job job;
-
-	begin(&job);
-	for (int i = 0; i < 4; i++)
-		sample(&job, 1000, 1000);
-	for (int i = 0; i < 4; i++)
-		sample(&job, 0, 0);
-	exhaust(&job);
-	sample(&job, 0, 0);
-	event(&job, RD_FAILOVER_DIED);
-	sample(&job, 0, 1000);
-	assert_true(event(&job, RD_FAILOVER_MOVED)->gbps.v == 1 && job.events.v[0].gbps_before.v == 1);
-	end(&job, "failover-moved");
-	/* The other one had half a second more: nothing died. */
-	begin(&job);
-	for (int i = 0; i < 4; i++)
-		sample(&job, 1000, 1000);
-	job.h.views.notes = job.notes;
-	job.notes[0].retries = true;
-	sample(&job, 0, 0);
-	sample(&job, 0, 1000);
-	assert_int_equal(job.events.n, 0);
-	job.notes[0].retries = false;
-	sample(&job, 1000, 1000);
-	assert_int_equal(job.events.n, 0);
-	end(&job, NULL);
-	/* The backup of a slower kind has less than half. */
-	begin(&job);
-	exhaust(&job);
-	sample(&job, 0, 0);
-	sample(&job, 0, 300);
-	event(&job, RD_FAILOVER_MOVED);
-	end(&job, "failover-moved");
-}
-
-TEST(a_nic_that_flaps_is_not_back)
-{
-	struct job job;
-
-	/* Twice within a second, with and without a sample of it. */
-	begin(&job);
-	job.h.verdict[0].kind = RD_QPV_RETRYING;
-	sample(&job, 100, 0);
-	job.h.verdict[0].kind = RD_QPV_OK;
-	sample(&job, 1000, 0);
-	job.ports[0].state.v = 1;
-	sample(&job, 200, 0);
-	job.ports[0].state.v = 4;
-	for (int i = 0; i < 20; i++)
-		sample(&job, 1000, 0);
-	assert_int_equal(job.events.n, 0);
-	end(&job, NULL);
-	/* After its traffic moved it has a link for five seconds, then none again. */
-	begin(&job);
-	exhaust(&job);
-	job.ports[0].state.v = 1;
-	sample(&job, 0, 1000);
-	job.ports[0].state.v = 4;
-	sample(&job, 0, 1000);
-	event(&job, RD_FAILOVER_BACK);
-	for (int i = 0; i < 4; i++)
-		sample(&job, 0, 1000);
-	job.ports[0].state.v = 1;
-	for (int i = 0; i < 20; i++) {
-		sample(&job, 0, 1000);
-		assert_int_equal(job.events.n, 0);
-	}
-	job.ports[0].state.v = 4;
-	sample(&job, 0, 1000);
-	event(&job, RD_FAILOVER_BACK);
-	for (int i = 0; i < 10; i++)
-		sample(&job, 0, 1000);
-	event(&job, RD_FAILOVER_STAYS);
-	end(&job, "failover-stays");
-}
-
-TEST(only_one_of_two_processes_fails_over)
-{
-	struct job job;
-
-	begin(&job);
-	job.h.procs[1].pid = 701;
-	for (int d = 0; d < 2; d++) {
-		struct rd_qp *qp = put(&job.h, 40 + d, RD_QPS_RTS);
-
-		qp->dev = d;
-		qp->proc = 1;
-		RD_SET(qp->owner.pid, 701);
-	}
-	RD_SET(job.h.past[2].psn_per_second, 500);
-	for (int i = 0; i < 4; i++)
-		sample(&job, 1000, 0);
-	exhaust(&job);
-	sample(&job, 0, 0);
-	assert_int_equal(job.events.n, 1);
-	assert_int_equal(event(&job, RD_FAILOVER_DIED)->pid, 700);
-	sample(&job, 0, 900);
-	assert_int_equal(job.events.n, 1);
-	assert_int_equal(event(&job, RD_FAILOVER_MOVED)->pid, 700);
-	for (int i = 0; i < 20; i++)
-		sample(&job, 0, 900);
-	assert_int_equal(job.events.n, 0);
-	end(&job, "failover-moved");
-}
-
-/* A job is cancelled: its peers end first, it retries for a moment, and ends. */
-TEST(a_process_that_ends_while_it_retries)
-{
-	struct job job;
-
-	begin(&job);
-	job.h.verdict[0].kind = RD_QPV_RETRYING;
-	sample(&job, 0, 0);
-	job.h.res.n_qps = 0;
-	sample(&job, 0, 0);
-	assert_int_equal(job.events.n, 0);
-	job.h.res.n_qps = 2;
-	end(&job, NULL);
-	/* Without a link it is another matter. */
-	begin(&job);
-	job.ports[0].state.v = 1;
-	sample(&job, 0, 0);
-	job.h.res.n_qps = 0;
-	sample(&job, 0, 0);
-	event(&job, RD_FAILOVER_DIED);
-	job.h.res.n_qps = 2;
-	end(&job, "failover-none");
-	/* So is one that ends after its path died. */
-	begin(&job);
-	exhaust(&job);
-	sample(&job, 0, 0);
-	event(&job, RD_FAILOVER_DIED);
-	job.h.res.n_qps = 0;
-	sample(&job, 0, 0);
-	assert_int_equal(job.events.n, 0);
-	job.h.res.n_qps = 2;
-	end(&job, "failover-none");
-}
-
-/* It falls off the bus, and its queue pairs with it. */
-TEST(a_device_that_is_gone)
-{
-	struct rd_res_dev both[2];
-	struct job job;
-
-	begin(&job);
-	memcpy(both, job.h.devs, sizeof(both));
-	job.h.devs[0] = job.h.devs[1];
-	job.h.res.n_devs = 1;
-	job.h.qps[0] = job.h.qps[1];
-	job.h.qps[0].dev = 0;
-	job.h.v[0].past = job.h.v[1].past;
-	job.h.res.n_qps = job.h.res.n_ports = 1;
-	job.ports[0] = job.ports[1];
-	job.ports[0].dev = 0;
-	sample(&job, 0, 0);
-	assert_string_equal(event(&job, RD_FAILOVER_DIED)->ibdev, "mlx5_0");
-	RD_SET(job.h.past[1].psn_per_second, 900);
-	job.gbps[0] = 0.9;
-	job.events.v = rd_failover_update(
-		job.f, &(struct rd_failover_sample){ &job.h.views, job.gbps, &job.host, &job.map, ++job.second * S },
-		&job.events.n);
-	assert_string_equal(event(&job, RD_FAILOVER_MOVED)->to, "mlx5_1");
-	memcpy(job.h.devs, both, sizeof(both));
-	job.h.res.n_qps = job.h.res.n_devs = 2;
-	end(&job, "failover-moved");
-}
-
-/* mlx5_2 is what nic-map names. */
-TEST(traffic_moves_to_a_nic_that_is_not_planned)
-{
-	struct rd_ibdev ibdevs[] = { { .name = "mlx5_0", .pci = -1 },
-				     { .name = "mlx5_1", .pci = -1 },
-				     { .name = "mlx5_2", .pci = -1 } };
-	struct rd_port ports[] = { { .ibdev = 0, .num = 1 }, { .ibdev = 1, .num = 1 }, { .ibdev = 2, .num = 1 } };
-	int used = 0;
-	struct rd_choice choice = { .ports = &used, .n_ports = 1, .backup = 2, .library_backup = -1 };
-	const struct rd_failover_event *e;
-	struct job job;
-
-	begin(&job);
-	job.host = (struct rd_host){ .ibdevs = ibdevs, .n_ibdevs = 3, .ports = ports, .n_ports = 3 };
-	job.map.nccl = (struct rd_choices){ .v = &choice, .n = 1 };
-	exhaust(&job);
-	sample(&job, 0, 0);
-	sample(&job, 0, 900);
-	e = event(&job, RD_FAILOVER_MOVED);
-	assert_true(e->expected_backup.known == RD_OK && !e->expected_backup.v);
-	assert_non_null(strstr(e->text, "not the backup that nic-map names"));
-	end(&job, "failover-moved");
-}
-
-/* The backup dies, too, after it took over; and the first one again, after it was rebuilt. */
-TEST(a_second_failure)
-{
-	struct rd_findings findings = { 0 };
-	struct job job;
-
-	begin(&job);
-	exhaust(&job);
-	sample(&job, 0, 0);
-	for (int i = 0; i < 4; i++)
-		sample(&job, 0, 900);
-	RD_SET(job.h.qps[1].state, RD_QPS_ERR);
-	job.h.verdict[1].cause = RD_QP_CAUSE_RETRIES;
-	sample(&job, 0, 0);
-	assert_string_equal(event(&job, RD_FAILOVER_DIED)->ibdev, "mlx5_1");
-	rd_failover_findings(job.f, &findings);
-	assert_int_equal(findings.n, 2);
-	assert_int_equal(rd_findings_count(&findings, RD_SEV_CRITICAL), 1);
-	rd_findings_deinit(&findings);
-	job.h.qps[0].lqpn.v = 16;
-	job.h.qps[0].state.v = RD_QPS_RTS;
-	job.h.verdict[0].kind = RD_QPV_OK;
-	job.h.verdict[0].cause = 0;
-	sample(&job, 1000, 0);
-	sample(&job, 1000, 0);
-	exhaust(&job);
-	sample(&job, 0, 0);
-	assert_string_equal(event(&job, RD_FAILOVER_DIED)->ibdev, "mlx5_0");
-	rd_failover_destroy(job.f);
-	job.h.views.notes = NULL;
-	host_deinit(&job.h);
-}
-
-/* Routes, and the environment of each process. */
-struct surroundings {
-	int route;
-	unsigned routes;
-	const char *env;
-	size_t size;
-};
 
 static int route(void *arg, const struct rd_gid *own, const uint8_t peer[16])
 {
@@ -644,84 +317,310 @@ static char *variables(void *arg, uint32_t pid, size_t *size)
 	return ret;
 }
 
-static void look_before(struct job *job, struct surroundings *of, struct rd_failover_paths *paths,
-			struct rd_findings *findings)
+/* Looks, and returns the first path. */
+static const struct rd_failover_path *look_before(struct job *job)
 {
 	const bool chosen[8] = { true, true, true };
+	struct surroundings *around = &job->around;
 
-	free(paths->v);
-	*paths = (struct rd_failover_paths){ 0 };
-	rd_findings_deinit(findings);
-	*findings = (struct rd_findings){ 0 };
-	rd_failover_before(&(struct rd_failover_sample){ &job->h.views, NULL, &job->host, &job->map, 0, route,
-							 variables, of },
-			   chosen, paths, findings);
+	forget(around);
+	around->paths = (struct rd_failover_paths){ 0 };
+	around->findings = (struct rd_findings){ 0 };
+	rd_failover_before(&(struct rd_failover_sample){ &job->h.views, NULL, &job->host, &job->map, 0,
+							 around->readable ? route : NULL,
+							 around->readable ? variables : NULL, around },
+			   chosen, &around->paths, &around->findings);
+	return around->paths.v;
 }
 
-static const struct rd_finding *found(const struct rd_findings *findings, const char *id)
+/* The finding, or NULL. */
+static const struct rd_finding *found(const struct job *job, const char *id)
 {
+	const struct rd_findings *findings = &job->around.findings;
+
 	for (size_t i = 0; i < findings->n; i++)
 		if (strcmp(findings->v[i].id, id) == 0)
 			return &findings->v[i];
 	return NULL;
 }
 
-TEST(routes_of_both_paths_before)
+/* Queue pair 30, another one on the first NIC, in a state; it and that of the second NIC were seen like the first. */
+static void put_third(struct job *job, uint8_t state)
+{
+	put(&job->h, 30, state);
+	job->h.qps[2] = job->h.qps[0];
+	job->h.qps[2].lqpn.v = 30;
+	for (int i = 1; i < 3; i++) {
+		job->h.past[i].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
+		*job->h.past[i].seen = *job->h.past[0].seen;
+	}
+}
+
+JOB_TEST(what_there_is_before_is_compared)
+{
+	const struct rd_failover_path *paths = look_before(job);
+	const struct rd_findings *findings = &job->around.findings;
+
+	assert_int_equal(job->around.paths.n, 2);
+	assert_true(paths[0].backup == 1 && paths[0].peers.known == RD_OK && paths[0].peers.v == 1);
+	assert_true(paths[0].most.v > 15 && paths[0].most.v < 15.1);
+	assert_true(paths[1].peers.known == RD_ABSENT && paths[1].most.known == RD_ABSENT);
+	for (size_t i = 0; i < findings->n; i++)
+		assert_string_equal(findings->v[i].id, "failover-unknown");
+	assert_int_equal(findings->n, 3);
+	/* Fewer peers than without, and one that is cut off. */
+	put_third(job, RD_QPS_RTS);
+	job->h.past[2].seen->dgid[15] = 3;
+	job->h.past[1].seen->timeout.v = 0;
+	job->h.verdict[1].trouble = true;
+	job->h.verdict[1].why = "its peer does not respond";
+	look_before(job);
+	assert_int_equal(findings->n, 3);
+	assert_string_equal(findings->v[0].id, "failover-unusable");
+	assert_string_equal(findings->v[0].observed, "1 of 1 on mlx5_1: its peer does not respond");
+	assert_string_equal(findings->v[1].id, "failover-peers");
+	assert_string_equal(findings->v[1].observed, "2 peers, 1 via mlx5_1");
+	assert_string_equal(findings->v[2].id, "failover-undetected");
+	assert_string_equal(findings->v[2].subject, "mlx5_1 process 700");
+	ends(job, NULL);
+}
+
+/* Queue pairs that only receive have no timeout set: that is not one that is off. */
+JOB_TEST(receivers_do_not_retry)
+{
+	put_third(job, RD_QPS_RTR);
+	job->h.past[2].seen->timeout.v = 0;
+	for (int i = 0; i < 3; i++) {
+		job->h.qps[2].state.v = i ? RD_QPS_RTS : RD_QPS_RTR;
+		job->h.qps[2].type.v = i == 1 ? RD_QPT_XRC_TGT : RD_QPT_RC;
+		assert_true(look_before(job)->most.known == (i == 2 ? RD_ABSENT : RD_OK));
+		assert_int_equal(job->around.findings.n, i == 2);
+		assert_int_equal(rd_qp_timeouts(&job->h.views, 2).timeout.known, i == 2 ? RD_OK : RD_ABSENT);
+	}
+	assert_string_equal(job->around.findings.v[0].id, "failover-undetected");
+	ends(job, NULL);
+}
+
+/* Both NICs carry traffic, as of a job that stripes. The one that is left cannot carry more than before. */
+JOB_TEST(a_striped_job_resumes_with_half_the_rate)
+{
+	samples(job, 4, 1000, 1000);
+	samples(job, 4, 0, 0);
+	exhaust(job);
+	happens(job, 0, 0, RD_FAILOVER_DIED);
+	assert_true(happens(job, 0, 1000, RD_FAILOVER_MOVED)->gbps.v == 1 && job->events.v[0].gbps_before.v == 1);
+	ends(job, "failover-moved");
+	/* The other one had half a second more: nothing died. */
+	samples(job, 4, 1000, 1000);
+	job->h.views.notes = job->notes;
+	job->notes[0].retries = true;
+	sample(job, 0, 0);
+	quiet(job, 1, 0, 1000);
+	job->notes[0].retries = false;
+	quiet(job, 1, 1000, 1000);
+	ends(job, NULL);
+	/* The backup of a slower kind has less than half. */
+	exhaust(job);
+	sample(job, 0, 0);
+	happens(job, 0, 300, RD_FAILOVER_MOVED);
+	ends(job, "failover-moved");
+}
+
+JOB_TEST(a_nic_that_flaps_is_not_back)
+{
+	/* Twice within a second, with and without a sample of it. */
+	job->h.verdict[0].kind = RD_QPV_RETRYING;
+	sample(job, 100, 0);
+	job->h.verdict[0].kind = RD_QPV_OK;
+	sample(job, 1000, 0);
+	job->ports[0].state.v = 1;
+	sample(job, 200, 0);
+	job->ports[0].state.v = 4;
+	samples(job, 20, 1000, 0);
+	assert_int_equal(job->events.n, 0);
+	ends(job, NULL);
+	/* After its traffic moved it has a link for five seconds, then none again. */
+	exhaust(job);
+	job->ports[0].state.v = 1;
+	sample(job, 0, 1000);
+	job->ports[0].state.v = 4;
+	happens(job, 0, 1000, RD_FAILOVER_BACK);
+	samples(job, 4, 0, 1000);
+	job->ports[0].state.v = 1;
+	quiet(job, 20, 0, 1000);
+	job->ports[0].state.v = 4;
+	happens(job, 0, 1000, RD_FAILOVER_BACK);
+	samples(job, 10, 0, 1000);
+	event(job, RD_FAILOVER_STAYS);
+	ends(job, "failover-stays");
+}
+
+JOB_TEST(only_one_of_two_processes_fails_over)
+{
+	job->h.procs[1].pid = 701;
+	for (int d = 0; d < 2; d++) {
+		struct rd_qp *qp = put(&job->h, 40 + d, RD_QPS_RTS);
+
+		qp->dev = d;
+		qp->proc = 1;
+		RD_SET(qp->owner.pid, 701);
+	}
+	RD_SET(job->h.past[2].psn_per_second, 500);
+	samples(job, 4, 1000, 0);
+	exhaust(job);
+	sample(job, 0, 0);
+	assert_int_equal(job->events.n, 1);
+	assert_int_equal(event(job, RD_FAILOVER_DIED)->pid, 700);
+	sample(job, 0, 900);
+	assert_int_equal(job->events.n, 1);
+	assert_int_equal(event(job, RD_FAILOVER_MOVED)->pid, 700);
+	samples(job, 20, 0, 900);
+	assert_int_equal(job->events.n, 0);
+	ends(job, "failover-moved");
+}
+
+/* A job is cancelled: its peers end first, it retries for a moment, and ends. */
+JOB_TEST(a_process_that_ends_while_it_retries)
+{
+	job->h.verdict[0].kind = RD_QPV_RETRYING;
+	sample(job, 0, 0);
+	job->h.res.n_qps = 0;
+	quiet(job, 1, 0, 0);
+	ends(job, NULL);
+	/* Without a link it is another matter. */
+	job->ports[0].state.v = 1;
+	sample(job, 0, 0);
+	job->h.res.n_qps = 0;
+	happens(job, 0, 0, RD_FAILOVER_DIED);
+	ends(job, "failover-none");
+	/* So is one that ends after its path died. */
+	exhaust(job);
+	happens(job, 0, 0, RD_FAILOVER_DIED);
+	job->h.res.n_qps = 0;
+	quiet(job, 1, 0, 0);
+	ends(job, "failover-none");
+}
+
+/* It falls off the bus, and its queue pairs with it. */
+JOB_TEST(a_device_that_is_gone)
+{
+	struct rd_res_dev both[2];
+
+	memcpy(both, job->h.devs, sizeof(both));
+	job->h.devs[0] = job->h.devs[1];
+	job->h.res.n_devs = 1;
+	job->h.qps[0] = job->h.qps[1];
+	job->h.qps[0].dev = 0;
+	job->h.v[0].past = job->h.v[1].past;
+	job->h.res.n_qps = job->h.res.n_ports = 1;
+	job->ports[0] = job->ports[1];
+	job->ports[0].dev = 0;
+	assert_string_equal(happens(job, 0, 0, RD_FAILOVER_DIED)->ibdev, "mlx5_0");
+	RD_SET(job->h.past[1].psn_per_second, 900);
+	job->gbps[0] = 0.9;
+	job->events.v = rd_failover_update(job->f,
+					   &(struct rd_failover_sample){ &job->h.views, job->gbps, &job->host,
+									 &job->map, ++job->second * S },
+					   &job->events.n);
+	assert_string_equal(event(job, RD_FAILOVER_MOVED)->to, "mlx5_1");
+	memcpy(job->h.devs, both, sizeof(both));
+	job->h.res.n_qps = job->h.res.n_devs = 2;
+	ends(job, "failover-moved");
+}
+
+/* mlx5_2 is what nic-map names. */
+JOB_TEST(traffic_moves_to_a_nic_that_is_not_planned)
+{
+	struct rd_ibdev ibdevs[] = { { .name = "mlx5_0", .pci = -1 },
+				     { .name = "mlx5_1", .pci = -1 },
+				     { .name = "mlx5_2", .pci = -1 } };
+	struct rd_port ports[] = { { .ibdev = 0, .num = 1 }, { .ibdev = 1, .num = 1 }, { .ibdev = 2, .num = 1 } };
+	int used = 0;
+	struct rd_choice choice = { .ports = &used, .n_ports = 1, .backup = 2, .library_backup = -1 };
+	const struct rd_failover_event *e;
+
+	job->host = (struct rd_host){ .ibdevs = ibdevs, .n_ibdevs = 3, .ports = ports, .n_ports = 3 };
+	job->map.nccl = (struct rd_choices){ .v = &choice, .n = 1 };
+	exhaust(job);
+	sample(job, 0, 0);
+	e = happens(job, 0, 900, RD_FAILOVER_MOVED);
+	assert_true(e->expected_backup.known == RD_OK && !e->expected_backup.v);
+	assert_non_null(strstr(e->text, "not the backup that nic-map names"));
+	ends(job, "failover-moved");
+}
+
+/* The backup dies, too, after it took over; and the first one again, after it was rebuilt. */
+JOB_TEST(a_second_failure)
+{
+	struct rd_findings findings = { 0 };
+
+	exhaust(job);
+	sample(job, 0, 0);
+	samples(job, 4, 0, 900);
+	RD_SET(job->h.qps[1].state, RD_QPS_ERR);
+	job->h.verdict[1].cause = RD_QP_CAUSE_RETRIES;
+	assert_string_equal(happens(job, 0, 0, RD_FAILOVER_DIED)->ibdev, "mlx5_1");
+	rd_failover_findings(job->f, &findings);
+	assert_int_equal(findings.n, 2);
+	assert_int_equal(rd_findings_count(&findings, RD_SEV_CRITICAL), 1);
+	rd_findings_deinit(&findings);
+	job->h.qps[0].lqpn.v = 16;
+	job->h.qps[0].state.v = RD_QPS_RTS;
+	job->h.verdict[0].kind = RD_QPV_OK;
+	job->h.verdict[0].cause = 0;
+	sample(job, 1000, 0);
+	sample(job, 1000, 0);
+	exhaust(job);
+	assert_string_equal(happens(job, 0, 0, RD_FAILOVER_DIED)->ibdev, "mlx5_0");
+}
+
+JOB_TEST(routes_of_both_paths_before)
 {
 	struct rd_gid gid = { .index = 3, .type = RD_GID_ROCE_V2 };
 	struct rd_ibdev ibdevs[] = { { .name = "mlx5_0", .pci = -1 }, { .name = "mlx5_1", .pci = -1 } };
 	struct rd_port ports[] = { { .ibdev = 0, .num = 1, .gids = &gid, .n_gids = 1 },
 				   { .ibdev = 1, .num = 1, .gids = &gid, .n_gids = 1 } };
-	struct surroundings of = { .route = 1 };
-	struct rd_failover_paths paths = { 0 };
-	struct rd_findings findings = { 0 };
-	struct job job;
+	struct surroundings *of = &job->around;
+	const struct rd_failover_path *paths;
 
-	begin(&job);
-	job.host = (struct rd_host){ .ibdevs = ibdevs, .n_ibdevs = 2, .ports = ports, .n_ports = 2 };
+	job->host = (struct rd_host){ .ibdevs = ibdevs, .n_ibdevs = 2, .ports = ports, .n_ports = 2 };
+	of->readable = true;
+	of->route = 1;
 	/* Its GID is not known. */
-	look_before(&job, &of, &paths, &findings);
-	assert_true(of.routes == 0 && paths.v[0].unrouted.known == RD_ABSENT);
+	paths = look_before(job);
+	assert_true(of->routes == 0 && paths[0].unrouted.known == RD_ABSENT);
 	/* Two queue pairs to one peer are one route. */
-	RD_SET(job.h.past[0].seen->sgid_index, 3);
-	put(&job.h, 30, RD_QPS_RTS);
-	job.h.qps[2] = job.h.qps[0];
-	job.h.qps[2].lqpn.v = 30;
-	for (int i = 1; i < 3; i++) {
-		job.h.past[i].seen = rd_alloc(1, sizeof(struct rd_qp_seen));
-		*job.h.past[i].seen = *job.h.past[0].seen;
-	}
+	RD_SET(job->h.past[0].seen->sgid_index, 3);
+	put_third(job, RD_QPS_RTS);
 	for (int i = 0; i < 3; i++)
-		RD_SET(job.h.qps[i].port, 1);
-	look_before(&job, &of, &paths, &findings);
-	assert_int_equal(of.routes, 2);
-	assert_true(paths.v[0].unrouted.known == RD_OK && paths.v[0].unrouted.v == 0);
-	assert_null(found(&findings, "failover-route"));
-	of.route = 0;
-	job.h.past[2].seen->dgid[15] = 3;
-	look_before(&job, &of, &paths, &findings);
-	assert_true(paths.v[0].unrouted.v == 2 && paths.v[1].unrouted.v == 1);
-	assert_non_null(found(&findings, "failover-route"));
-	assert_string_equal(found(&findings, "failover-route")->observed, "2 of 2 peers, first: 10.9.2.2");
-	assert_int_equal(found(&findings, "failover-route")->severity, RD_SEV_WARNING);
+		RD_SET(job->h.qps[i].port, 1);
+	paths = look_before(job);
+	assert_int_equal(of->routes, 2);
+	assert_true(paths[0].unrouted.known == RD_OK && paths[0].unrouted.v == 0);
+	assert_null(found(job, "failover-route"));
+	of->route = 0;
+	job->h.past[2].seen->dgid[15] = 3;
+	paths = look_before(job);
+	assert_true(paths[0].unrouted.v == 2 && paths[1].unrouted.v == 1);
+	assert_non_null(found(job, "failover-route"));
+	assert_string_equal(found(job, "failover-route")->observed, "2 of 2 peers, first: 10.9.2.2");
+	assert_int_equal(found(job, "failover-route")->severity, RD_SEV_WARNING);
 	/* Without IP addresses, or with another GID at this index by now, there is no route to look up. */
-	of.routes = 0;
-	of.route = -1;
+	of->routes = 0;
+	of->route = -1;
 	gid.raw[0] = 1;
-	job.h.past[1].seen->has_sgid = true;
-	look_before(&job, &of, &paths, &findings);
-	assert_int_equal(of.routes, 2);
-	assert_true(paths.v[0].unrouted.known == RD_ABSENT && paths.v[0].unrouted.v == 0);
-	assert_null(found(&findings, "failover-route"));
+	job->h.past[1].seen->has_sgid = true;
+	paths = look_before(job);
+	assert_int_equal(of->routes, 2);
+	assert_true(paths[0].unrouted.known == RD_ABSENT && paths[0].unrouted.v == 0);
+	assert_null(found(job, "failover-route"));
 	gid.type = RD_GID_ROCE_V1;
-	look_before(&job, &of, &paths, &findings);
-	assert_int_equal(of.routes, 2);
-	free(paths.v);
-	rd_findings_deinit(&findings);
-	end(&job, NULL);
+	paths = look_before(job);
+	assert_int_equal(of->routes, 2);
+	ends(job, NULL);
 }
 
-TEST(the_watchdog_of_its_library)
+JOB_TEST(the_watchdog_of_its_library)
 {
 	static const struct {
 		const char *env;
@@ -738,24 +637,21 @@ TEST(the_watchdog_of_its_library)
 		ENV("TORCHELASTIC_RUN_ID=x\0TORCH_NCCL_ASYNC_ERROR_HANDLING=0\0TORCH_NCCL_X=1", 0, false),
 		ENV("TORCHELASTIC_RUN_ID=x\0DEEPSPEED_TIMEOUT=1e3", 0, false),
 	};
-	struct rd_failover_paths paths = { 0 };
-	struct rd_findings findings = { 0 };
-	struct job job;
+	const struct rd_failover_path *path;
 
-	begin(&job);
-	job.h.past[0].seen->timeout.v = 22; /* at least 120 s */
+	job->around.readable = true;
+	job->h.past[0].seen->timeout.v = 22; /* at least 120 s */
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
-		struct surroundings of = { .env = cases[i].env, .size = cases[i].size };
-
-		look_before(&job, &of, &paths, &findings);
-		assert_true(paths.v[0].watchdog.known == (cases[i].seconds > 0 ? RD_OK : RD_ABSENT));
-		if (cases[i].seconds > 0)
-			assert_true(paths.v[0].watchdog.v == cases[i].seconds);
-		assert_true((found(&findings, "failover-late") != NULL) == cases[i].late);
+		job->around.env = cases[i].env;
+		job->around.size = cases[i].size;
+		path = look_before(job);
+		if (path->watchdog.known != (cases[i].seconds > 0 ? RD_OK : RD_ABSENT) ||
+		    (cases[i].seconds > 0 && path->watchdog.v != cases[i].seconds))
+			fail_msg("row %zu: %g", i, path->watchdog.v);
+		if ((found(job, "failover-late") != NULL) != cases[i].late)
+			fail_msg("row %zu: late", i);
 	}
-	free(paths.v);
-	rd_findings_deinit(&findings);
-	end(&job, NULL);
+	ends(job, NULL);
 }
 
 #define MANY 1030

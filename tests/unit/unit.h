@@ -48,6 +48,17 @@
 	}                                                              \
 	static void name##_with(type *var)
 
+/* The same, where `begin` is called with it before the body, and `end` after. */
+#define TEST_BEGUN(name, type, var, begin, end)                      \
+	static void name##_with(type *var);                          \
+	TEST(name)                                                   \
+	{                                                            \
+		__attribute__((cleanup(end))) type on_stack = { 0 }; \
+		begin(&on_stack);                                    \
+		name##_with(&on_stack);                              \
+	}                                                            \
+	static void name##_with(type *var)
+
 void unit_add(unsigned line, struct CMUnitTest test);
 /* Runs the tests of the program in the order of their lines, and `setup` and `teardown` (NULL: none) around them all; the number of
  * those that failed. A program without a main function of its own does only that. */
