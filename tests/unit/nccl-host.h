@@ -29,6 +29,6 @@ void assert_gpudirect(struct made *m, size_t gpu, size_t ibdev, const char *expe
 void make_nvidia(struct made *m);
 void load_module(struct made *m, const char *module);
 
-#define NCCL_TEST(name) TEST_ON(name, struct made, m, { 0 }, nccl_stop)
+#define NCCL_TEST(name) TEST_BEGUN(name, struct made, m, nccl_start, nccl_stop)
 
 #endif

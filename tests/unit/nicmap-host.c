@@ -108,13 +108,22 @@ void made_gid(struct rd_host *host, int ibdev, unsigned index, const char *ip, e
 
 void made_gids(struct rd_host *host, int ibdev, const char *list)
 {
-	unsigned index, version;
-	char address[64];
+	char address[64], version, *netdev;
+	unsigned index;
 	int read = 0;
 
 	for (; *list; list += read + strspn(list + read, ", ")) {
-		assert_int_equal(sscanf(list, "%u v%u %63[^,]%n", &index, &version, address, &read), 3);
-		made_gid(host, ibdev, index, address, version == 2 ? RD_GID_ROCE_V2 : RD_GID_ROCE_V1, "eth0");
+		assert_int_equal(sscanf(list, "%u v%c %63[^,]%n", &index, &version, address, &read), 3);
+		netdev = strchr(address, '@');
+		if (netdev)
+			*netdev++ = '\0';
+		made_gid(host, ibdev, index, address,
+			 version == '2' ? RD_GID_ROCE_V2 :
+			 version == '1' ? RD_GID_ROCE_V1 :
+					  RD_GID_UNKNOWN,
+			 !netdev ? "eth0" :
+			 *netdev ? netdev :
+				   NULL);
 	}
 }
 

@@ -19,7 +19,8 @@ int made_port_of(struct rd_host *host, int upstream, unsigned n);
 struct rd_port *made_port(struct rd_host *host, int ibdev);
 void made_gid(struct rd_host *host, int ibdev, unsigned index, const char *ip, enum rd_gid_type type,
 	      const char *netdev);
-/* Several, of interface eth0: "INDEX VERSION ADDRESS, …", VERSION being v1 or v2 of RoCE. */
+/* Several: "INDEX VERSION ADDRESS[@INTERFACE], …", VERSION being v1 or v2 of RoCE, or v? where it is hidden. Without "@" they are of
+ * eth0, and with nothing behind it of no interface. */
 void made_gids(struct rd_host *host, int ibdev, const char *list);
 int made_netdev(struct rd_host *host, const char *name);
 

@@ -12,7 +12,6 @@ static void make(struct made *m)
 {
 	int up, port;
 
-	nccl_start(m);
 	up = made_switch(&m->host, 0x20, "pci0000:20", 0);
 	made_gpu(&m->host, "23:00.0", made_port_of(&m->host, up, 0), "pci0000:20", 0);
 	port = made_port_of(&m->host, up, 1);

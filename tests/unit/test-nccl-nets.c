@@ -8,7 +8,6 @@ NCCL_TEST(nics_of_one_bus_are_one)
 {
 	int port;
 
-	nccl_start(m);
 	port = made_bridge(&m->host, "20:00.0", -1, "pci0000:20", 0);
 	made_gpu(&m->host, "30:00.0", port, "pci0000:20", 0);
 	port = made_bridge(&m->host, "20:01.0", -1, "pci0000:20", 0);
@@ -38,7 +37,6 @@ NCCL_TEST(no_more_than_eight_go_together)
 {
 	int port;
 
-	nccl_start(m);
 	port = made_bridge(&m->host, "20:00.0", -1, "pci0000:20", 0);
 	for (unsigned i = 0; i < 10; i++) {
 		char name[16], addr[16];
@@ -54,7 +52,6 @@ NCCL_TEST(link_layers_stay_apart)
 {
 	int port;
 
-	nccl_start(m);
 	port = made_bridge(&m->host, "20:00.0", -1, "pci0000:20", 0);
 	made_nic(&m->host, "mlx5_0", "25:00.0", port, "pci0000:20", 0, 200);
 	made_nic(&m->host, "mlx5_1", "25:00.1", port, "pci0000:20", 0, 200);
@@ -67,7 +64,6 @@ NCCL_TEST(ports_that_are_down_excluded_or_efa_are_none)
 {
 	const bool allowed[] = { true, true, true, false };
 
-	nccl_start(m);
 	for (unsigned i = 0; i < 4; i++) {
 		char name[16], addr[16];
 
@@ -92,7 +88,6 @@ NCCL_TEST(a_flat_guest_has_one_nic)
 {
 	struct rd_pci *bridge;
 
-	nccl_start(m);
 	made_bridge(&m->host, "00:00.0", -1, "pci0000:00", 0);
 	bridge = &m->host.pcis[0];
 	bridge->max = bridge->now = (struct rd_pcie_link){ 0 };
@@ -109,7 +104,6 @@ NCCL_TEST(without_function_0_the_first_cpu_it_is)
 {
 	int up, port;
 
-	nccl_start(m);
 	up = made_switch(&m->host, 0x20, "pci0000:20", 1);
 	made_gpu(&m->host, "23:00.0", made_port_of(&m->host, up, 0), "pci0000:20", 1);
 	port = made_port_of(&m->host, up, 1);
@@ -125,7 +119,6 @@ NCCL_TEST(without_function_0_the_first_cpu_it_is)
 /* The process of the first accelerator comes first, and its CPU is where all see the NIC. */
 NCCL_TEST(a_nic_without_a_function_is_on_one_cpu)
 {
-	nccl_start(m);
 	made_gpu(&m->host, "23:00.0", -1, "pci0000:20", 1);
 	made_gpu(&m->host, "83:00.0", -1, "pci0000:80", 0);
 	made_nic(&m->host, "rxe0", NULL, -1, NULL, -1, 25);
@@ -139,7 +132,6 @@ NCCL_TEST(merged_functions_of_a_file_come_last_below_their_node)
 {
 	int port;
 
-	nccl_start(m);
 	m->host.from_topology_file = true;
 	port = made_bridge(&m->host, "20:00.0", -1, "pci0000:20", 0);
 	made_gpu(&m->host, "30:00.0", port, "pci0000:20", 0);
@@ -156,7 +148,6 @@ NCCL_TEST(merged_functions_of_a_file_come_last_below_their_node)
  * place; a single one it keeps. */
 NCCL_TEST(merged_nics_without_a_function_are_lost)
 {
-	nccl_start(m);
 	made_gpu(&m->host, "23:00.0", -1, "pci0000:20", 0);
 	made_nic(&m->host, "rxe0", NULL, -1, NULL, 0, 25);
 	made_nic(&m->host, "mlx5_0", "25:00.0", -1, "pci0000:20", 0, 100);
@@ -169,7 +160,6 @@ NCCL_TEST(merged_nics_without_a_function_are_lost)
 
 NCCL_TEST(cpus_come_in_the_order_in_which_nccl_meets_them)
 {
-	nccl_start(m);
 	/* The first accelerator is on node 1: its NICs come first, although their addresses are higher. */
 	made_gpu(&m->host, "81:00.0", made_bridge(&m->host, "80:00.0", -1, "pci0000:80", 1), "pci0000:80", 1);
 	made_nic(&m->host, "low", "21:00.0", made_bridge(&m->host, "20:00.0", -1, "pci0000:20", 0), "pci0000:20", 0,

@@ -11,7 +11,6 @@ static void make_pxn(struct made *m)
 {
 	int up;
 
-	nccl_start(m);
 	up = made_switch(&m->host, 0x20, "pci0000:20", 0);
 	made_gpu(&m->host, "23:00.0", made_port_of(&m->host, up, 0), "pci0000:20", 0);
 	made_nic(&m->host, "mlx5_0", "24:00.0", made_port_of(&m->host, up, 1), "pci0000:20", 0, 200);
@@ -113,7 +112,6 @@ NCCL_TEST(gpudirect_by_what_and_how_far)
 /* Grace: the NIC stands on a root port of its own, the accelerator's PCI link is narrow, its C2C is not. */
 static void make_grace(struct made *m)
 {
-	nccl_start(m);
 	m->host.cpu.arch = strdup("arm64");
 	made_gpu(&m->host, "0009:01:00.0", made_bridge(&m->host, "0009:00:00.0", -1, "pci0009:00", 0), "pci0009:00", 0);
 	RD_SET(m->host.pcis[m->host.gpus[0].pci].now.width, 1);
@@ -161,7 +159,6 @@ NCCL_TEST(a_pex_switch_of_two_levels_is_one)
 	static const uint16_t subdevices[] = { 0x0072, 0x1003 };
 	int outer, ports[2], inner[2];
 
-	nccl_start(m);
 	outer = made_switch(&m->host, 0x20, "pci0000:20", 0);
 	for (unsigned i = 0; i < 2; i++) {
 		char addr[16];
@@ -226,7 +223,6 @@ NCCL_TEST(other_makers_accelerators_are_not_driven)
 
 NCCL_TEST(more_accelerators_than_any_host_has_are_not_predicted)
 {
-	nccl_start(m);
 	for (unsigned i = 0; i < 65; i++) {
 		char addr[16];
 
@@ -261,7 +257,6 @@ NCCL_TEST(a_topology_file_says_what_sysfs_does_not)
 {
 	_cleanup_(rd_buf_deinit) struct rd_buf again = { 0 };
 
-	nccl_start(m);
 	read_file(file, strlen(file), &m->host);
 	for (int round = 0; round < 2; round++) {
 		assert_int_equal(m->host.n_gpus, 2);

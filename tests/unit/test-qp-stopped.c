@@ -23,9 +23,10 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-HOST_TEST(its_process_is_stopped)
+#define IDLE_TEST(name) TEST_BEGUN(name, struct host, h, idle_of_process, host_deinit)
+
+IDLE_TEST(its_process_is_stopped)
 {
-	idle_of_process(h);
 	RD_SET(h->procs[0].state, 'T');
 	judged(h, 0, "idle", "did not retransmit; its process 235 (python3) is stopped");
 	assert_true(begins(h->v[0].verdict->fix, "kill -CONT 235\n# process 235 (python3) is stopped\n"));
@@ -40,9 +41,8 @@ HOST_TEST(its_process_is_stopped)
 }
 
 /* kill -CONT does not continue a process that its tracer stopped. */
-HOST_TEST(its_debugger_stopped_it)
+IDLE_TEST(its_debugger_stopped_it)
 {
-	idle_of_process(h);
 	RD_SET(h->procs[0].state, 't');
 	RD_SET(h->procs[0].tracer, 900);
 	judged(h, 0, "idle", "its process 235 (python3) is stopped by its tracer, process 900");
@@ -55,13 +55,12 @@ HOST_TEST(its_debugger_stopped_it)
 }
 
 /* Of its remote QP, on this host. */
-HOST_TEST(the_process_of_its_peer_is_stopped)
+IDLE_TEST(the_process_of_its_peer_is_stopped)
 {
 	static const uint8_t gid[16] = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = 2 };
 	struct rd_qp_gid table = { .dev = 1, .port = 1, .here = true };
 	struct rd_qp_ports ports = { .gids = &table, .n_gids = 1 };
 
-	idle_of_process(h);
 	memcpy(table.raw, gid, 16);
 	put(h, 18, RD_QPS_RTS)->dev = 1;
 	h->qps[1].proc = 1;
@@ -81,9 +80,8 @@ HOST_TEST(the_process_of_its_peer_is_stopped)
 }
 
 /* The signal to continue does nothing in a frozen control group, and a debugger waits without end. */
-HOST_TEST(its_control_group_is_frozen)
+IDLE_TEST(its_control_group_is_frozen)
 {
-	idle_of_process(h);
 	RD_SET(h->procs[0].frozen, true);
 	for (const char *c = "SDT"; *c; c++) {
 		RD_SET(h->procs[0].state, *c);
@@ -157,9 +155,8 @@ TEST(start_is_read)
 }
 
 /* Healthy: whatever else the state is; packets flow all the same, as the device writes for it; and what failed, failed before. */
-HOST_TEST(processes_that_do_not_matter)
+IDLE_TEST(processes_that_do_not_matter)
 {
-	idle_of_process(h);
 	for (const char *c = "RSDIZX"; *c; c++) {
 		RD_SET(h->procs[0].state, *c);
 		judge(h);
@@ -178,11 +175,10 @@ HOST_TEST(processes_that_do_not_matter)
 }
 
 /* A file of each process costs time: only of those that may matter. */
-HOST_TEST(processes_that_are_read)
+IDLE_TEST(processes_that_are_read)
 {
 	bool wanted[2];
 
-	idle_of_process(h);
 	rd_qp_procs_that_may_stop(&h->views, 2, wanted);
 	assert_true(wanted[0]);
 	assert_false(wanted[1]);

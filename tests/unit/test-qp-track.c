@@ -57,226 +57,214 @@ static struct rd_qp_event modified(uint32_t lqpn, uint8_t state, uint64_t mono_n
 	return ev;
 }
 
-/* One look after the other at one queue pair: what is then known of its past. */
-static void slow(struct rd_qp_track *track, uint32_t lqpn, uint8_t state, uint32_t sq_psn, uint64_t began_ns,
-		 uint64_t mono_ns, struct rd_qp_past *ret)
+/* A track, and what is known of the past of a queue pair after the last look. */
+struct tracked {
+	struct rd_qp_track *track;
+	struct rd_qp_past past;
+	struct rd_qp_seen seen;
+};
+
+static void begin(struct tracked *t)
 {
-	static struct rd_qp_seen seen;
+	t->track = rd_qp_track_create();
+}
+
+static void end(struct tracked *t)
+{
+	rd_qp_track_destroy(t->track);
+}
+
+#define TRACK_TEST(name) TEST_BEGUN(name, struct tracked, t, begin, end)
+
+/* One look after the other at one queue pair. */
+static void slow(struct tracked *t, uint32_t lqpn, uint8_t state, uint32_t sq_psn, uint64_t began_ns, uint64_t mono_ns)
+{
 	_cleanup_(look_deinit) struct look look;
 
 	look_init(&look);
 	put(&look, lqpn, state, sq_psn);
-	rd_qp_track_sample(track, &look.views, began_ns, mono_ns);
-	*ret = *look.views.v[0].past;
-	if (ret->seen) {
-		seen = *ret->seen;
-		ret->seen = &seen;
+	rd_qp_track_sample(t->track, &look.views, began_ns, mono_ns);
+	t->past = *look.views.v[0].past;
+	if (t->past.seen) {
+		t->seen = *t->past.seen;
+		t->past.seen = &t->seen;
 	}
 }
 
-static void one(struct rd_qp_track *track, uint32_t lqpn, uint8_t state, uint32_t sq_psn, uint64_t mono_ns,
-		struct rd_qp_past *ret)
+static void one(struct tracked *t, uint32_t lqpn, uint8_t state, uint32_t sq_psn, uint64_t mono_ns)
 {
-	slow(track, lqpn, state, sq_psn, mono_ns, mono_ns, ret);
+	slow(t, lqpn, state, sq_psn, mono_ns, mono_ns);
 }
 
-static void track_destroyp(struct rd_qp_track **track)
+static void assert_age(const struct rd_qp_past *past, enum rd_age_kind kind, double seconds)
 {
-	rd_qp_track_destroy(*track);
+	assert_int_equal(past->age_kind, kind);
+	assert_float_equal(past->age_seconds.v, seconds, 1e-9);
 }
 
-TEST(first_look_gives_a_lower_bound)
+TRACK_TEST(first_look_gives_a_lower_bound)
 {
-	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
-	struct rd_qp_past past;
-
-	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
-	assert_int_equal(past.age_kind, RD_AGE_AT_LEAST);
-	assert_int_equal(past.psn_per_second.known, RD_ABSENT);
-	one(track, 17, RD_QPS_RTS, 100, 15 * S, &past);
-	assert_int_equal(past.age_kind, RD_AGE_AT_LEAST);
-	assert_float_equal(past.age_seconds.v, 5, 1e-9);
-	assert_int_equal(past.age_max_seconds.known, RD_ABSENT);
+	one(t, 17, RD_QPS_RTS, 100, 10 * S);
+	assert_int_equal(t->past.age_kind, RD_AGE_AT_LEAST);
+	assert_int_equal(t->past.psn_per_second.known, RD_ABSENT);
+	one(t, 17, RD_QPS_RTS, 100, 15 * S);
+	assert_age(&t->past, RD_AGE_AT_LEAST, 5);
+	assert_int_equal(t->past.age_max_seconds.known, RD_ABSENT);
 }
 
 /* The last sample knows what any sample knows, and leaves the track as it was. */
-TEST(the_last_look_keeps_nothing)
+TRACK_TEST(the_last_look_keeps_nothing)
 {
-	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
-	struct rd_qp_past kept;
 	struct look look;
 
 	look_init(&look);
 	put(&look, 17, RD_QPS_RTS, 100);
-	rd_qp_track_last(track, &look.views, 9 * S, 9 * S);
+	rd_qp_track_last(t->track, &look.views, 9 * S, 9 * S);
 	assert_int_equal(look.views.v[0].past->age_kind, RD_AGE_AT_LEAST);
 	assert_int_equal(look.views.v[0].past->age_seconds.known, RD_OK);
 	look_deinit(&look);
-	one(track, 17, RD_QPS_RTS, 100, 10 * S, &kept);
-	assert_float_equal(kept.age_seconds.v, 0, 1e-9);
+	one(t, 17, RD_QPS_RTS, 100, 10 * S);
+	assert_float_equal(t->past.age_seconds.v, 0, 1e-9);
 	look_init(&look);
 	put(&look, 17, RD_QPS_ERR, 100);
-	rd_qp_track_last(track, &look.views, 12 * S, 12 * S);
+	rd_qp_track_last(t->track, &look.views, 12 * S, 12 * S);
 	assert_int_equal(look.views.v[0].past->age_kind, RD_AGE_INTERVAL);
 	look_deinit(&look);
-	one(track, 17, RD_QPS_RTS, 100, 15 * S, &kept);
-	assert_float_equal(kept.age_seconds.v, 5, 1e-9);
+	one(t, 17, RD_QPS_RTS, 100, 15 * S);
+	assert_float_equal(t->past.age_seconds.v, 5, 1e-9);
 }
 
-TEST(what_the_device_did_lies_between_two_looks)
+TRACK_TEST(what_the_device_did_lies_between_two_looks)
 {
-	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
-	struct rd_qp_past past;
-
-	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
-	one(track, 17, RD_QPS_ERR, 100, 12 * S, &past);
-	assert_int_equal(past.age_kind, RD_AGE_INTERVAL);
-	assert_true(past.fresh);
-	one(track, 17, RD_QPS_ERR, 100, 15 * S, &past);
-	assert_false(past.fresh);
-	assert_float_equal(past.age_seconds.v, 3, 1e-9);
-	assert_float_equal(past.age_max_seconds.v, 5, 1e-9);
+	one(t, 17, RD_QPS_RTS, 100, 10 * S);
+	one(t, 17, RD_QPS_ERR, 100, 12 * S);
+	assert_int_equal(t->past.age_kind, RD_AGE_INTERVAL);
+	assert_true(t->past.fresh);
+	one(t, 17, RD_QPS_ERR, 100, 15 * S);
+	assert_false(t->past.fresh);
+	assert_float_equal(t->past.age_seconds.v, 3, 1e-9);
+	assert_float_equal(t->past.age_max_seconds.v, 5, 1e-9);
 }
 
-TEST(one_that_was_not_there_was_made_since)
+TRACK_TEST(one_that_was_not_there_was_made_since)
 {
-	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	_cleanup_(look_deinit) struct look look;
-	struct rd_qp_past past;
 
-	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
+	one(t, 17, RD_QPS_RTS, 100, 10 * S);
 	look_init(&look);
 	put(&look, 17, RD_QPS_RTS, 100);
 	put(&look, 18, RD_QPS_INIT, 0);
 	look.dev.gaps[RD_RES_QP].interrupted = true;
-	rd_qp_track_sample(track, &look.views, 12 * S, 12 * S);
+	rd_qp_track_sample(t->track, &look.views, 12 * S, 12 * S);
 	assert_int_equal(look.views.v[1].past->age_kind, RD_AGE_INTERVAL);
 	assert_float_equal(look.views.v[1].past->age_max_seconds.v, 2, 1e-9);
 	/* That look may have missed some: what the next one finds may be older. */
 	put(&look, 19, RD_QPS_INIT, 0);
-	rd_qp_track_sample(track, &look.views, 14 * S, 14 * S);
+	rd_qp_track_sample(t->track, &look.views, 14 * S, 14 * S);
 	assert_int_equal(look.views.v[2].past->age_kind, RD_AGE_AT_LEAST);
 }
 
-TEST(recorded_transitions_are_exact)
+TRACK_TEST(recorded_transitions_are_exact)
 {
 	struct rd_qp_event ev = event(RD_QP_CREATED, 17, 10 * S);
-	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
-	struct rd_qp_past past;
 
-	rd_qp_track_event(track, &ev);
+	rd_qp_track_event(t->track, &ev);
 	ev = modified(17, RD_QPS_INIT, 11 * S);
-	rd_qp_track_event(track, &ev);
+	rd_qp_track_event(t->track, &ev);
 	assert_int_equal(ev.before.v, RD_QPS_RESET);
 	assert_int_equal(ev.age_kind, RD_AGE_EXACT);
 	assert_float_equal(ev.age_seconds.v, 1, 1e-9);
-	one(track, 17, RD_QPS_INIT, 0, 14 * S, &past);
-	assert_int_equal(past.age_kind, RD_AGE_EXACT);
-	assert_float_equal(past.age_seconds.v, 3, 1e-9);
-	assert_true(past.moved_by_call);
+	one(t, 17, RD_QPS_INIT, 0, 14 * S);
+	assert_age(&t->past, RD_AGE_EXACT, 3);
+	assert_true(t->past.moved_by_call);
 }
 
-TEST(a_call_that_failed_moves_nothing)
+TRACK_TEST(a_call_that_failed_moves_nothing)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_INIT, 10 * S);
-	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
-	struct rd_qp_past past;
 
-	rd_qp_track_event(track, &ev);
+	rd_qp_track_event(t->track, &ev);
 	ev = modified(17, RD_QPS_RTR, 12 * S);
 	ev.err = -ENODATA;
-	rd_qp_track_event(track, &ev);
-	one(track, 17, RD_QPS_INIT, 0, 13 * S, &past);
-	assert_int_equal(past.last_err, -ENODATA);
-	assert_float_equal(past.age_seconds.v, 3, 1e-9);
+	rd_qp_track_event(t->track, &ev);
+	one(t, 17, RD_QPS_INIT, 0, 13 * S);
+	assert_int_equal(t->past.last_err, -ENODATA);
+	assert_float_equal(t->past.age_seconds.v, 3, 1e-9);
 }
 
-TEST(events_that_come_late_do_not_undo_a_look)
+TRACK_TEST(events_that_come_late_do_not_undo_a_look)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_RTR, 11 * S);
-	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
-	struct rd_qp_past past;
 
-	one(track, 17, RD_QPS_RTS, 0, 12 * S, &past);
-	rd_qp_track_event(track, &ev);
-	one(track, 17, RD_QPS_RTS, 0, 13 * S, &past);
-	assert_int_equal(past.age_kind, RD_AGE_AT_LEAST);
+	one(t, 17, RD_QPS_RTS, 0, 12 * S);
+	rd_qp_track_event(t->track, &ev);
+	one(t, 17, RD_QPS_RTS, 0, 13 * S);
+	assert_int_equal(t->past.age_kind, RD_AGE_AT_LEAST);
 	/* The one that led to what the look saw makes it exact. */
 	ev = modified(17, RD_QPS_RTS, 11 * S + S / 2);
-	rd_qp_track_event(track, &ev);
-	one(track, 17, RD_QPS_RTS, 0, 14 * S, &past);
-	assert_int_equal(past.age_kind, RD_AGE_EXACT);
-	assert_float_equal(past.age_seconds.v, 2.5, 1e-9);
+	rd_qp_track_event(t->track, &ev);
+	one(t, 17, RD_QPS_RTS, 0, 14 * S);
+	assert_age(&t->past, RD_AGE_EXACT, 2.5);
 }
 
 /* A look takes its time, and so does a call: the look may have seen a state before the call for it had returned, and the state
  * before although the call had returned when the look was over. */
-TEST(a_call_during_a_look_is_what_moved_it)
+TRACK_TEST(a_call_during_a_look_is_what_moved_it)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_ERR, 12 * S + S / 2);
-	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
-	struct rd_qp_past past;
 
-	slow(track, 17, RD_QPS_RTS, 0, 12 * S, 13 * S, &past);
-	rd_qp_track_event(track, &ev);
-	one(track, 17, RD_QPS_ERR, 0, 14 * S, &past);
-	assert_true(past.moved_by_call);
-	assert_int_equal(past.age_kind, RD_AGE_EXACT);
-	assert_float_equal(past.age_seconds.v, 1.5, 1e-9);
+	slow(t, 17, RD_QPS_RTS, 0, 12 * S, 13 * S);
+	rd_qp_track_event(t->track, &ev);
+	one(t, 17, RD_QPS_ERR, 0, 14 * S);
+	assert_true(t->past.moved_by_call);
+	assert_age(&t->past, RD_AGE_EXACT, 1.5);
 
-	one(track, 18, RD_QPS_RTS, 0, 15 * S, &past);
-	slow(track, 18, RD_QPS_ERR, 0, 16 * S, 17 * S, &past);
-	assert_false(past.moved_by_call);
+	one(t, 18, RD_QPS_RTS, 0, 15 * S);
+	slow(t, 18, RD_QPS_ERR, 0, 16 * S, 17 * S);
+	assert_false(t->past.moved_by_call);
 	ev = modified(18, RD_QPS_ERR, 18 * S);
 	ev.duration_ns = 3 * S / 2;
-	rd_qp_track_event(track, &ev);
-	one(track, 18, RD_QPS_ERR, 0, 20 * S, &past);
-	assert_true(past.moved_by_call);
-	assert_int_equal(past.age_kind, RD_AGE_EXACT);
-	assert_float_equal(past.age_seconds.v, 2, 1e-9);
+	rd_qp_track_event(t->track, &ev);
+	one(t, 18, RD_QPS_ERR, 0, 20 * S);
+	assert_true(t->past.moved_by_call);
+	assert_age(&t->past, RD_AGE_EXACT, 2);
 }
 
-TEST(a_number_that_comes_back_is_another_queue_pair)
+TRACK_TEST(a_number_that_comes_back_is_another_queue_pair)
 {
 	struct rd_qp_event ev = modified(17, RD_QPS_ERR, 10 * S);
-	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
-	struct rd_qp_past past;
 
 	ev.seen.has_dgid = true;
-	rd_qp_track_event(track, &ev);
+	rd_qp_track_event(t->track, &ev);
 	ev = event(RD_QP_DESTROYED, 17, 11 * S);
-	rd_qp_track_event(track, &ev);
+	rd_qp_track_event(t->track, &ev);
 	assert_int_equal(ev.before.v, RD_QPS_ERR);
 	ev = event(RD_QP_CREATED, 17, 12 * S);
-	rd_qp_track_event(track, &ev);
+	rd_qp_track_event(t->track, &ev);
 	assert_int_equal(ev.before.known, RD_ABSENT);
-	one(track, 17, RD_QPS_RESET, 0, 13 * S, &past);
-	assert_int_equal(past.age_kind, RD_AGE_EXACT);
-	assert_float_equal(past.age_seconds.v, 1, 1e-9);
-	assert_false(past.seen && past.seen->has_dgid);
+	one(t, 17, RD_QPS_RESET, 0, 13 * S);
+	assert_age(&t->past, RD_AGE_EXACT, 1);
+	assert_false(t->past.seen && t->past.seen->has_dgid);
 }
 
-TEST(packet_numbers_have_24_bits)
+TRACK_TEST(packet_numbers_have_24_bits)
 {
-	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
-	struct rd_qp_past past;
-
-	one(track, 17, RD_QPS_RTS, 0xfffff0, 10 * S, &past);
-	one(track, 17, RD_QPS_RTS, 0x10, 12 * S, &past);
-	assert_float_equal(past.psn_per_second.v, 16, 1e-9);
-	assert_false(past.psn_fell);
-	assert_int_equal(past.best_per_second.known, RD_ABSENT);
+	one(t, 17, RD_QPS_RTS, 0xfffff0, 10 * S);
+	one(t, 17, RD_QPS_RTS, 0x10, 12 * S);
+	assert_float_equal(t->past.psn_per_second.v, 16, 1e-9);
+	assert_false(t->past.psn_fell);
+	assert_int_equal(t->past.best_per_second.known, RD_ABSENT);
 	/* Back: sent again, not sixteen million packets. */
-	one(track, 17, RD_QPS_RTS, 0x0c, 14 * S, &past);
-	assert_float_equal(past.psn_per_second.v, 0, 1e-9);
-	assert_true(past.psn_fell);
-	assert_float_equal(past.best_per_second.v, 16, 1e-9);
-	one(track, 17, RD_QPS_RTS, 0x0c, 16 * S, &past);
-	assert_false(past.psn_fell);
+	one(t, 17, RD_QPS_RTS, 0x0c, 14 * S);
+	assert_float_equal(t->past.psn_per_second.v, 0, 1e-9);
+	assert_true(t->past.psn_fell);
+	assert_float_equal(t->past.best_per_second.v, 16, 1e-9);
+	one(t, 17, RD_QPS_RTS, 0x0c, 16 * S);
+	assert_false(t->past.psn_fell);
 	/* Of this connection, not of one before. */
-	one(track, 17, RD_QPS_RTR, 0x10, 16 * S, &past);
-	one(track, 17, RD_QPS_RTS, 0x20, 18 * S, &past);
-	assert_int_equal(past.best_per_second.known, RD_ABSENT);
+	one(t, 17, RD_QPS_RTR, 0x10, 16 * S);
+	one(t, 17, RD_QPS_RTS, 0x20, 18 * S);
+	assert_int_equal(t->past.best_per_second.known, RD_ABSENT);
 }
 
 /* The one queue pair of a look, with what tells it from another of its number. */
@@ -306,14 +294,14 @@ TEST(a_number_used_again_between_looks_has_a_new_age)
 	} others[] = { { 0, 812, 5, 20 }, { 0, 4711, 6, 20 }, { 1, 4711, 5, 20 }, { 0, 4711, 5, 21 } };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(others); i++) {
-		_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
+		_cleanup_(end) struct tracked t;
 		struct rd_qp_past past;
 
-		owned(track, 0, 4711, 5, 20, 10 * S);
-		past = owned(track, 0, 4711, 5, 20, 100 * S);
-		assert_int_equal(past.age_kind, RD_AGE_AT_LEAST);
-		assert_float_equal(past.age_seconds.v, 90, 1e-9);
-		past = owned(track, others[i].index, others[i].pid, others[i].pdn, others[i].rqpn, 102 * S);
+		begin(&t);
+		owned(t.track, 0, 4711, 5, 20, 10 * S);
+		past = owned(t.track, 0, 4711, 5, 20, 100 * S);
+		assert_age(&past, RD_AGE_AT_LEAST, 90);
+		past = owned(t.track, others[i].index, others[i].pid, others[i].pdn, others[i].rqpn, 102 * S);
 		assert_int_equal(past.age_kind, RD_AGE_INTERVAL);
 		assert_float_equal(past.age_max_seconds.v, 2, 1e-9);
 		assert_true(past.fresh);
@@ -321,18 +309,15 @@ TEST(a_number_used_again_between_looks_has_a_new_age)
 }
 
 /* At 400 Gbit/s numbers go round in a second and a half: half of that is no step back, and no rest. */
-TEST(a_fast_one_is_not_taken_to_stand_still)
+TRACK_TEST(a_fast_one_is_not_taken_to_stand_still)
 {
-	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
-	struct rd_qp_past past;
-
-	one(track, 17, RD_QPS_RTS, 100, 10 * S, &past);
-	one(track, 17, RD_QPS_RTS, 100 + 12000000, 11 * S, &past);
-	assert_float_equal(past.psn_per_second.v, 12e6, 1);
+	one(t, 17, RD_QPS_RTS, 100, 10 * S);
+	one(t, 17, RD_QPS_RTS, 100 + 12000000, 11 * S);
+	assert_float_equal(t->past.psn_per_second.v, 12e6, 1);
 }
 
 /* What was retransmitted after the last packet is kept until there is another one, or another state. */
-TEST(retransmissions_are_kept_until_a_packet)
+TRACK_TEST(retransmissions_are_kept_until_a_packet)
 {
 	static const struct {
 		uint32_t psn;
@@ -343,7 +328,6 @@ TEST(retransmissions_are_kept_until_a_packet)
 		{ 100, RD_QPS_RTS, 3, 1 }, { 100, RD_QPS_RTS, 0, 3 }, { 101, RD_QPS_RTS, 2, 0 },
 		{ 101, RD_QPS_RTS, 0, 2 }, { 101, RD_QPS_SQD, 0, 0 },
 	};
-	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(looks); i++) {
 		struct rd_qp_verdict verdict = { .retried = looks[i].found };
@@ -351,50 +335,46 @@ TEST(retransmissions_are_kept_until_a_packet)
 
 		look_init(&look);
 		put(&look, 7, looks[i].state, looks[i].psn);
-		rd_qp_track_sample(track, &look.views, i * S, i * S);
+		rd_qp_track_sample(t->track, &look.views, i * S, i * S);
 		assert_int_equal(look.views.v[0].past->retried, looks[i].kept);
 		if (looks[i].kept == 3)
 			assert_float_equal(look.views.v[0].past->retried_seconds.v, 1.0, 0.01);
 		rd_qp_views_set_verdict(&look.views, 0, &verdict);
-		rd_qp_track_keep(track, &look.views);
+		rd_qp_track_keep(t->track, &look.views);
 		look_deinit(&look);
 	}
 }
 
-TEST(thousands_are_kept_apart)
+TRACK_TEST(thousands_are_kept_apart)
 {
-	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
-	struct rd_qp_past past;
-
 	for (uint32_t n = 1; n <= 10000; n++) {
 		struct rd_qp_event ev = modified(n, RD_QPS_INIT, n * S);
 
-		rd_qp_track_event(track, &ev);
+		rd_qp_track_event(t->track, &ev);
 	}
-	one(track, 7777, RD_QPS_INIT, 0, 20000 * S, &past);
-	assert_float_equal(past.age_seconds.v, 20000 - 7777, 1e-6);
+	one(t, 7777, RD_QPS_INIT, 0, 20000 * S);
+	assert_float_equal(t->past.age_seconds.v, 20000 - 7777, 1e-6);
 }
 
 /* Those that are no longer there, also where another one has their number. */
-TEST(what_is_gone_is_counted)
+TRACK_TEST(what_is_gone_is_counted)
 {
-	_cleanup_(track_destroyp) struct rd_qp_track *track = rd_qp_track_create();
 	struct look look;
 
 	look_init(&look);
 	put(&look, 1, RD_QPS_RTS, 0);
 	put(&look, 2, RD_QPS_RTS, 0);
 	RD_SET(put(&look, 3, RD_QPS_RTS, 0)->owner.pid, 10);
-	rd_qp_track_sample(track, &look.views, 0, S);
+	rd_qp_track_sample(t->track, &look.views, 0, S);
 	assert_int_equal(look.views.gone[0], 0);
 	look_deinit(&look);
 
 	look_init(&look);
 	put(&look, 1, RD_QPS_RTS, 0);
 	RD_SET(put(&look, 3, RD_QPS_RTS, 0)->owner.pid, 11);
-	rd_qp_track_sample(track, &look.views, S, 2 * S);
+	rd_qp_track_sample(t->track, &look.views, S, 2 * S);
 	assert_int_equal(look.views.gone[0], 2);
-	rd_qp_track_sample(track, &look.views, 2 * S, 3 * S);
+	rd_qp_track_sample(t->track, &look.views, 2 * S, 3 * S);
 	assert_int_equal(look.views.gone[0], 0);
 	look_deinit(&look);
 }

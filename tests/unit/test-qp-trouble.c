@@ -101,11 +101,17 @@ static void says_not(struct two *t, const char *what)
 	assert_null(strstr(t->h.v[0].verdict->why, what));
 }
 
-#define TWO_TEST(name) TEST_ON(name, struct two, t, { 0 }, two_deinit)
+/* Of the first port. */
+static void no_carrier(struct two *t)
+{
+	RD_SET(t->ports[0].state, 1);
+	RD_SET(t->more[0].carrier, false);
+}
+
+#define TWO_TEST(name) TEST_BEGUN(name, struct two, t, two_init, two_deinit)
 
 TWO_TEST(healthy_and_idle)
 {
-	two_init(t);
 	add_neighbour(t, gid_2 + 12, 2, NUD_STALE);
 	judge(&t->h);
 	assert_string_equal(t->h.v[0].verdict->why, "no packet in 1.0 s; rxe0 did not retransmit");
@@ -119,9 +125,7 @@ TWO_TEST(healthy_and_idle)
 
 TWO_TEST(a_port_that_is_down)
 {
-	two_init(t);
-	RD_SET(t->ports[0].state, 1);
-	RD_SET(t->more[0].carrier, false);
+	no_carrier(t);
 	judged(&t->h, 0, "cut-off", "port rxe0/1 is DOWN: interface v0 has no carrier; no packet");
 	is(t->h.v[1].verdict, "idle", "did not retransmit");
 	/* With an alternate path, it may go on. */
@@ -143,10 +147,8 @@ TWO_TEST(a_port_that_is_down)
 /* Broken: the port went down at the end of a long interval. */
 TWO_TEST(a_port_that_went_down_after_packets)
 {
-	two_init(t);
 	t->h.judge.seconds = 60;
-	RD_SET(t->ports[0].state, 1);
-	RD_SET(t->more[0].carrier, false);
+	no_carrier(t);
 	RD_SET(t->h.past[0].psn_per_second, 1000);
 	judged(&t->h, 0, "cut-off",
 	       "port rxe0/1 is DOWN: interface v0 has no carrier; in the 60.0 s before: 1000 packets per second");
@@ -166,9 +168,7 @@ TWO_TEST(a_port_that_went_down_after_packets)
 /* Healthy: packets that need no link, or a port that is not down any more; and what cannot be told apart from it. */
 TWO_TEST(packets_without_a_link)
 {
-	two_init(t);
-	RD_SET(t->ports[0].state, 1);
-	RD_SET(t->more[0].carrier, false);
+	no_carrier(t);
 	RD_SET(t->h.past[0].psn_per_second, 1000);
 	/* It moves packets although its port was DOWN all the time. */
 	t->more[0].was_down = true;
@@ -198,7 +198,6 @@ TWO_TEST(packets_without_a_link)
 /* UD has no connection, but cannot send without a port. */
 TWO_TEST(datagrams_through_a_port_that_is_down)
 {
-	two_init(t);
 	RD_SET(t->ports[0].state, 1);
 	RD_SET(t->more[0].admin_up, false);
 	RD_SET(t->h.qps[0].type, RD_QPT_UD);
@@ -228,7 +227,6 @@ TWO_TEST(datagrams_through_a_port_that_is_down)
  * device is down; the state is unknown. */
 TWO_TEST(ports_that_are_not_down)
 {
-	two_init(t);
 	RD_SET(t->more[0].carrier, false);
 	RD_SET(t->ports[1].state, 1);
 	judged(&t->h, 0, "idle", "did not retransmit");
@@ -240,13 +238,11 @@ TWO_TEST(ports_that_are_not_down)
 
 TWO_TEST(a_link_that_flapped)
 {
-	two_init(t);
 	judged(counted(&t->h, "link-downed 1"), 0, "idle", "the link of rxe0 went down 1 time in 1.0 s");
 }
 
 TWO_TEST(a_gid_that_was_removed)
 {
-	two_init(t);
 	t->gids[0].raw[15] = 7;
 	judged(&t->h, 0, "cut-off", "its source address 10.9.0.1 was removed: it is not in the GID table of rxe0/1");
 	/* A table that was not read to its end proves nothing. */
@@ -269,7 +265,6 @@ TWO_TEST(an_address_of_rdma_cm)
 {
 	struct rd_cm_id cm_id = { .src = { .family = AF_INET, .ip = { 10, 9, 0, 1 } } };
 
-	two_init(t);
 	t->h.res.cm_ids = &cm_id;
 	t->h.res.n_cm_ids = 1;
 	t->h.link[0].cm_id = 0;
@@ -286,7 +281,6 @@ TWO_TEST(an_address_of_rdma_cm)
 /* A recorder knows the index: the entry is empty as long as the queue pair exists. */
 TWO_TEST(an_entry_that_is_empty)
 {
-	two_init(t);
 	t->h.past[0].seen->has_sgid = false;
 	RD_SET(t->h.past[0].seen->sgid_index, 9);
 	judged(&t->h, 0, "idle", "did not retransmit");
@@ -302,7 +296,6 @@ TWO_TEST(an_entry_that_is_empty)
 
 TWO_TEST(a_remote_qp_on_this_host)
 {
-	two_init(t);
 	counted(&t->h, "retries 12");
 	RD_SET(t->h.qps[1].state, RD_QPS_ERR);
 	judged(&t->h, 0, "cut-off", "its remote QP 18 of rxe1, on this host, is in ERR; no packet");
@@ -319,7 +312,6 @@ TWO_TEST(a_remote_qp_on_this_host)
 /* Whether a queue pair is missing can be told only of a complete list, and of a host that has this address alone. */
 TWO_TEST(a_remote_qp_that_may_exist)
 {
-	two_init(t);
 	RD_SET(t->h.qps[1].lqpn, 20);
 	RD_SET(t->h.devs[1].used[RD_RES_QP], 2);
 	says_not(t, "no longer exists");
@@ -344,7 +336,6 @@ TWO_TEST(a_remote_qp_that_may_exist)
 
 TWO_TEST(a_neighbour_that_does_not_respond)
 {
-	two_init(t);
 	add_neighbour(t, gid_2 + 12, 2, NUD_FAILED);
 	judged(&t->h, 0, "idle", "its peer 10.9.0.2 does not respond to ARP: neighbour entry FAILED");
 	assert_non_null(strstr(t->h.v[0].verdict->fix, "ping -c 3 -I v0 10.9.0.2"));
@@ -381,7 +372,6 @@ TWO_TEST(a_neighbour_that_does_not_respond)
 
 TWO_TEST(a_path_mtu_that_is_too_large)
 {
-	two_init(t);
 	RD_SET(t->h.past[0].seen->path_mtu, 4096);
 	says(t, "its path MTU of 4096 bytes, with headers, exceeds the MTU of 1500 bytes of v0");
 	/* Healthy: jumbo frames. */
@@ -394,7 +384,6 @@ TWO_TEST(a_path_mtu_that_is_too_large)
 /* Healthy: an iWARP device whose interface has IPv6 addresses only. */
 TWO_TEST(iwarp_without_ipv4_is_not_cut_off)
 {
-	two_init(t);
 	t->h.devs[0].protocol = (char *)"iw";
 	RD_SET(t->ports[0].state, 2);
 	judged(&t->h, 0, "idle", "no packet");
@@ -408,7 +397,6 @@ TWO_TEST(a_link_local_peer_is_reached_through_an_interface)
 {
 	static const uint8_t far[16] = { 0xfe, 0x80, [15] = 9 };
 
-	two_init(t);
 	t->h.judge.seconds = 1;
 	memcpy(t->h.past[0].seen->dgid, far, 16);
 	judge(&t->h);
@@ -422,7 +410,6 @@ TWO_TEST(a_link_local_peer_is_reached_through_an_interface)
 /* A name that a shell would interpret is not in a command to paste. */
 TWO_TEST(names_are_not_commands)
 {
-	two_init(t);
 	t->ports[0].netdev = (char *)"v0;reboot";
 	RD_SET(t->ports[0].state, 1);
 	RD_SET(t->more[0].admin_up, false);

@@ -94,81 +94,69 @@ static enum rd_severity judge(struct recent_host *h)
 	return judge_read(h);
 }
 
-TEST(no_service_is_no_pass)
-{
-	_cleanup_(host_deinit) struct recent_host h;
+#define RECENT_TEST(name) TEST_BEGUN(name, struct recent_host, h, host_init, host_deinit)
 
-	host_init(&h);
-	assert_int_equal(judge_read(&h), RD_SEV_SKIP);
+RECENT_TEST(no_service_is_no_pass)
+{
+	assert_int_equal(judge_read(h), RD_SEV_SKIP);
 	/* Redacted. */
-	fake_host_text(&h.fake, RD_SOURCE_RECENT, "");
-	assert_int_equal(judge_read(&h), RD_SEV_SKIP);
+	fake_host_text(&h->fake, RD_SOURCE_RECENT, "");
+	assert_int_equal(judge_read(h), RD_SEV_SKIP);
 }
 
-TEST(a_service_without_failures_passes_after_an_hour)
+RECENT_TEST(a_service_without_failures_passes_after_an_hour)
 {
-	_cleanup_(host_deinit) struct recent_host h;
-
-	host_init(&h);
-	assert_int_equal(judge(&h), RD_SEV_OK);
-	h.file->since_ns = NOW - HOUR + SECOND;
-	assert_int_equal(judge(&h), RD_SEV_SKIP);
+	assert_int_equal(judge(h), RD_SEV_OK);
+	h->file->since_ns = NOW - HOUR + SECOND;
+	assert_int_equal(judge(h), RD_SEV_SKIP);
 }
 
-TEST(a_service_that_ended_yesterday)
+RECENT_TEST(a_service_that_ended_yesterday)
 {
-	_cleanup_(host_deinit) struct recent_host h;
-
-	host_init(&h);
-	fail_in_loop(&h, 2, 1);
-	assert_int_equal(judge(&h), RD_SEV_WARNING);
+	fail_in_loop(h, 2, 1);
+	assert_int_equal(judge(h), RD_SEV_WARNING);
 	monotonic = NOW + 24 * HOUR;
-	assert_int_equal(judge(&h), RD_SEV_SKIP);
+	assert_int_equal(judge(h), RD_SEV_SKIP);
 	/* Booted since: the clock begins again. */
 	monotonic = HOUR;
-	assert_int_equal(judge(&h), RD_SEV_SKIP);
+	assert_int_equal(judge(h), RD_SEV_SKIP);
 	/* When a directory was copied is unknown. */
 	monotonic = 0;
-	assert_int_equal(judge(&h), RD_SEV_SKIP);
+	assert_int_equal(judge(h), RD_SEV_SKIP);
 	/* The clock of a recording is stopped. */
 	monotonic = NOW - 30 * SECOND;
-	assert_int_equal(judge(&h), RD_SEV_WARNING);
+	assert_int_equal(judge(h), RD_SEV_WARNING);
 }
 
-TEST(a_clock_that_is_set_changes_nothing)
+RECENT_TEST(a_clock_that_is_set_changes_nothing)
 {
-	_cleanup_(host_deinit) struct recent_host h;
-
-	host_init(&h);
-	failed(&h, "trainer", "mlx5_0", 60, NULL);
-	assert_int_equal(judge(&h), RD_SEV_NOTE);
+	failed(h, "trainer", "mlx5_0", 60, NULL);
+	assert_int_equal(judge(h), RD_SEV_NOTE);
 	realtime = NOW + 24 * HOUR;
-	assert_int_equal(judge(&h), RD_SEV_NOTE);
+	assert_int_equal(judge(h), RD_SEV_NOTE);
 	realtime = HOUR;
-	assert_int_equal(judge(&h), RD_SEV_NOTE);
+	assert_int_equal(judge(h), RD_SEV_NOTE);
 }
 
-TEST(failures_are_forgotten_after_an_hour)
+RECENT_TEST(failures_are_forgotten_after_an_hour)
 {
-	_cleanup_(host_deinit) struct recent_host h;
 	struct rd_recent recent;
 
-	host_init(&h);
-	failed(&h, "trainer", "mlx5_0", 3700, NULL);
-	assert_int_equal(judge(&h), RD_SEV_OK);
+	failed(h, "trainer", "mlx5_0", 3700, NULL);
+	assert_int_equal(judge(h), RD_SEV_OK);
 	for (uint64_t ago = 3700; ago > 0; ago -= 100)
-		failed(&h, "trainer", "mlx5_0", ago, NULL);
-	collect(&h, sizeof(*h.file), &recent);
+		failed(h, "trainer", "mlx5_0", ago, NULL);
+	collect(h, sizeof(*h->file), &recent);
 	/* Those from 3500 to 100 seconds ago, and the one of the first minute. */
 	assert_int_equal(recent.n, 1);
 	assert_in_range(recent.file->v[0].where.count, 35, 36);
 	rd_recent_deinit(&recent);
 	/* A long silence empties all minutes. */
-	monotonic = h.file->written_ns = h.file->until_ns = NOW + 5 * HOUR;
-	failed(&h, "trainer", "mlx5_0", 0, NULL);
-	trace_recent_add(h.file, &h.file->v[0].where, &(struct rd_event){ .comm = "trainer", .at_ns = monotonic }, 3,
+	monotonic = h->file->written_ns = h->file->until_ns = NOW + 5 * HOUR;
+	failed(h, "trainer", "mlx5_0", 0, NULL);
+	trace_recent_add(h->file, &h->file->v[0].where, &(struct rd_event){ .comm = "trainer", .at_ns = monotonic }, 3,
 			 NULL);
-	collect(&h, sizeof(*h.file), &recent);
+	collect(h, sizeof(*h->file), &recent);
 	assert_int_equal(recent.file->v[0].where.count, 3);
 	rd_recent_deinit(&recent);
 }
@@ -196,9 +184,8 @@ TEST(a_loop_that_goes_on_is_a_warning)
 	}
 }
 
-TEST(what_is_reported)
+RECENT_TEST(what_is_reported)
 {
-	_cleanup_(host_deinit) struct recent_host h;
 	_cleanup_(rd_recent_deinit) struct rd_recent recent = { 0 };
 	const struct rd_host host = { 0 };
 	const struct rd_check_input in = { .host = &host, .recent = &recent };
@@ -207,14 +194,13 @@ TEST(what_is_reported)
 
 	for (size_t i = 0; i < rd_n_checks; i++)
 		chosen[i] = rd_checks[i] == rd_check_find("failed-calls");
-	host_init(&h);
-	failed(&h, "nccl", "mlx5_0", 3, NULL);
-	failed(&h, "nccl", "mlx5_0", 2, NULL);
-	strcpy(failed(&h, "other", "mlx5_0", 200, NULL)->cause, "the limit is 64 KiB");
-	failed(&h, "", "", 1, NULL)->where.err = -4000;
-	fail_in_loop(&h, 2, 180);
-	fail_in_loop(&h, 100, 150);
-	collect(&h, sizeof(*h.file), &recent);
+	failed(h, "nccl", "mlx5_0", 3, NULL);
+	failed(h, "nccl", "mlx5_0", 2, NULL);
+	strcpy(failed(h, "other", "mlx5_0", 200, NULL)->cause, "the limit is 64 KiB");
+	failed(h, "", "", 1, NULL)->where.err = -4000;
+	fail_in_loop(h, 2, 180);
+	fail_in_loop(h, 100, 150);
+	collect(h, sizeof(*h->file), &recent);
 	rd_checks_run(&in, chosen, &findings);
 	assert_int_equal(findings.n, 3);
 	assert_string_equal(findings.v[0].observed,
@@ -234,79 +220,73 @@ TEST(what_is_reported)
 	rd_findings_deinit(&findings);
 }
 
-TEST(kinds_beyond_the_limit_replace_the_oldest)
+RECENT_TEST(kinds_beyond_the_limit_replace_the_oldest)
 {
-	_cleanup_(host_deinit) struct recent_host h;
 	struct rd_recent recent;
 
-	host_init(&h);
 	for (unsigned i = 0; i < RD_RECENT_MAX + 8; i++) {
 		_cleanup_free_ char *comm = rd_text("p%u", i);
 
-		failed(&h, comm, "mlx5_0", 1000 - i, NULL);
+		failed(h, comm, "mlx5_0", 1000 - i, NULL);
 	}
-	collect(&h, sizeof(*h.file), &recent);
+	collect(h, sizeof(*h->file), &recent);
 	assert_int_equal(recent.n, RD_RECENT_MAX);
 	for (size_t i = 0; i < recent.n; i++)
 		assert_string_not_equal(recent.file->v[i].comm, "p7");
 	rd_recent_deinit(&recent);
 }
 
-TEST(other_files_are_unknown)
+RECENT_TEST(other_files_are_unknown)
 {
-	_cleanup_(host_deinit) struct recent_host h;
 	struct rd_recent recent;
 
-	host_init(&h);
-	fail_in_loop(&h, 2, 1);
-	for (size_t size = 1; size < sizeof(*h.file); size += 997) {
-		collect(&h, size, &recent);
+	fail_in_loop(h, 2, 1);
+	for (size_t size = 1; size < sizeof(*h->file); size += 997) {
+		collect(h, size, &recent);
 		assert_int_equal(recent.known, RD_DENIED);
 		assert_null(recent.file);
 	}
-	h.file->version++;
-	assert_int_equal(judge(&h), RD_SEV_UNKNOWN);
-	h.file->version--;
-	h.file->size++;
-	assert_int_equal(judge(&h), RD_SEV_UNKNOWN);
-	h.file->size--;
-	h.file->magic[0]++;
-	assert_int_equal(judge(&h), RD_SEV_UNKNOWN);
-	h.file->magic[0]--;
-	assert_int_equal(judge(&h), RD_SEV_WARNING);
-	assert_int_equal(fake_host_run(&h.fake, "cd run/rdmadiag && rm trace-errno && mkdir trace-errno"), 0);
-	assert_int_equal(judge_read(&h), RD_SEV_UNKNOWN);
-	assert_int_equal(fake_host_run(&h.fake, "cd run/rdmadiag && rmdir trace-errno && mkfifo trace-errno"), 0);
-	assert_int_equal(judge_read(&h), RD_SEV_SKIP);
+	h->file->version++;
+	assert_int_equal(judge(h), RD_SEV_UNKNOWN);
+	h->file->version--;
+	h->file->size++;
+	assert_int_equal(judge(h), RD_SEV_UNKNOWN);
+	h->file->size--;
+	h->file->magic[0]++;
+	assert_int_equal(judge(h), RD_SEV_UNKNOWN);
+	h->file->magic[0]--;
+	assert_int_equal(judge(h), RD_SEV_WARNING);
+	assert_int_equal(fake_host_run(&h->fake, "cd run/rdmadiag && rm trace-errno && mkdir trace-errno"), 0);
+	assert_int_equal(judge_read(h), RD_SEV_UNKNOWN);
+	assert_int_equal(fake_host_run(&h->fake, "cd run/rdmadiag && rmdir trace-errno && mkfifo trace-errno"), 0);
+	assert_int_equal(judge_read(h), RD_SEV_SKIP);
 	assert_int_equal(
 		fake_host_run(
-			&h.fake,
+			&h->fake,
 			"cd run/rdmadiag && rm trace-errno && mknod trace-errno c 1 5 || ln -s trace-errno trace-errno"),
 		0);
-	assert_int_equal(judge_read(&h), RD_SEV_UNKNOWN);
+	assert_int_equal(judge_read(h), RD_SEV_UNKNOWN);
 }
 
 /* Whatever is in it: nothing is read beyond it, and nothing overflows. */
-TEST(hostile_values)
+RECENT_TEST(hostile_values)
 {
-	_cleanup_(host_deinit) struct recent_host h;
 	_cleanup_(rd_recent_deinit) struct rd_recent recent = { 0 };
 	_cleanup_free_ char *text = NULL;
 
-	host_init(&h);
-	memset(h.file->v, 0xff, sizeof(h.file->v));
-	memset(h.file->box, 'x', sizeof(h.file->box));
+	memset(h->file->v, 0xff, sizeof(h->file->v));
+	memset(h->file->box, 'x', sizeof(h->file->box));
 	for (size_t i = 0; i < RD_RECENT_MAX; i++) {
-		h.file->v[i].where.err = i % 2 ? -12 : (int)(i << 20);
-		h.file->v[i].last_ns = i % 3 ? NOW : UINT64_MAX;
+		h->file->v[i].where.err = i % 2 ? -12 : (int)(i << 20);
+		h->file->v[i].last_ns = i % 3 ? NOW : UINT64_MAX;
 	}
-	collect(&h, sizeof(*h.file), &recent);
+	collect(h, sizeof(*h->file), &recent);
 	assert_int_equal(recent.known, RD_OK);
 	assert_int_equal(recent.n, 21);
 	assert_int_equal(strlen(recent.file->box), sizeof(recent.file->box) - 1);
 	text = rd_recent_text(&recent, &recent.file->v[0]);
 	assert_true(strlen(text) < sizeof(struct rd_recent_failure));
-	assert_int_equal(judge_read(&h), RD_SEV_WARNING);
+	assert_int_equal(judge_read(h), RD_SEV_WARNING);
 }
 
 /* The facts of a line with this form and errno. */
@@ -331,15 +311,13 @@ static size_t facts_of(const struct rd_recent *recent, const char *text, uint64_
 	return n;
 }
 
-TEST(explain_cites_a_failure_with_verb_and_errno_of_the_line)
+RECENT_TEST(explain_cites_a_failure_with_verb_and_errno_of_the_line)
 {
-	_cleanup_(host_deinit) struct recent_host h;
 	_cleanup_(rd_recent_deinit) struct rd_recent recent = { 0 };
 	_cleanup_free_ char *fact = NULL, *none = NULL;
 
-	host_init(&h);
-	failed(&h, "trainer", "mlx5_0", 5, NULL);
-	collect(&h, sizeof(*h.file), &recent);
+	failed(h, "trainer", "mlx5_0", 5, NULL);
+	collect(h, sizeof(*h->file), &recent);
 	assert_int_equal(facts_of(&recent, "Call to ibv_reg_mr failed: Cannot allocate memory", 12, &fact), 1);
 	assert_string_equal(fact,
 			    "ibv_reg_mr of trainer (pid 4711) failed with ENOMEM in ib_umem_get, 1 time in the last "

@@ -41,107 +41,52 @@ static unsigned older(const struct rd_port *port)
 	return gid < 0 ? 999 : port->gids[gid].index;
 }
 
-/* Mooncake#2729: addresses of 10/8 once counted no more than link-local ones. */
-TEST(mooncake_takes_10_8_before_link_local)
+TEST(which_gid_each_takes)
 {
-	_cleanup_(rd_host_deinit) struct rd_host host;
-	struct rd_port *port = start(&host);
+	enum { ANY = -1, NONE = 999 };
+	static const struct {
+		const char *name, *gids;
+		int mooncake, older, ucx;
+	} cases[] = {
+		/* Mooncake#2729: addresses of 10/8 once counted no more than link-local ones. */
+		{ "10/8 before link-local", "0 v1 fe80::1, 1 v2 fe80::1, 2 v1 10.1.2.3, 3 v2 10.1.2.3", 3, 3, ANY },
+		{ "a routable address", "0 v2 fe80::1, 1 v2 172.16.0.1, 2 v2 100.64.0.1", 1, ANY, ANY },
+		{ "192.168/16 is not private to it",
+		  "0 v2 fe80::1, 1 v2 172.16.0.1, 2 v2 100.64.0.1, 5 v2 192.168.0.1, 6 v2 2001:db8::1", 5, 1, ANY },
+		{ "an interface of containers alone", "3 v2 192.168.0.1@docker0", 3, ANY, ANY },
+		{ "an interface of containers", "3 v2 192.168.0.1@docker0, 5 v2 10.0.0.1", 5, ANY, ANY },
+		{ "nothing", "", NONE, ANY, ANY },
+		{ "RoCEv1 where there is no other", "0 v1 fe80::1, 2 v1 10.1.2.3", 0, ANY, ANY },
+		{ "RoCEv2 beside it", "0 v1 fe80::1, 2 v1 10.1.2.3, 4 v2 fe80::1", 4, ANY, ANY },
+		/* The kernel hides the type of a GID whose interface another network namespace has; libibverbs knows it. */
+		{ "a hidden type, worse in either case", "3 v2 10.1.2.3, 5 v? 10.1.2.4@", 3, ANY, ANY },
+		{ "a hidden type", "3 v2 10.1.2.3, 5 v? 10.1.2.4@, 7 v? 192.168.1.4@", NONE, ANY, ANY },
+		/* ROCm/ATOM#1748: ports that have IPv6 only. */
+		{ "IPv6 only", "0 v2 fe80::1, 1 v2 fd93::1", 1, 0, ANY },
+		{ "IPv4 beside it", "0 v2 fe80::1, 1 v2 fd93::1, 2 v2 10.0.0.1@", ANY, 2, ANY },
+		{ "ucx: v1 link-local", "0 v1 fe80::1", ANY, ANY, 0 },
+		{ "ucx: v1 IPv6", "0 v1 fe80::1, 1 v1 2001:db8::1", ANY, ANY, 1 },
+		{ "ucx: v1 IPv4", "0 v1 fe80::1, 1 v1 2001:db8::1, 2 v1 10.1.2.3", ANY, ANY, 2 },
+		{ "ucx: v2 link-local", "0 v1 fe80::1, 1 v1 2001:db8::1, 2 v1 10.1.2.3, 3 v2 fe80::1", ANY, ANY, 3 },
+		{ "ucx: v2 IPv6", "0 v1 fe80::1, 1 v1 2001:db8::1, 2 v1 10.1.2.3, 3 v2 fe80::1, 4 v2 2001:db8::1", ANY,
+		  ANY, 4 },
+		{ "ucx: any IPv4 of v2, be it for one link",
+		  "0 v1 fe80::1, 1 v1 2001:db8::1, 2 v1 10.1.2.3, 3 v2 fe80::1, 4 v2 2001:db8::1, 5 v2 169.254.3.1, "
+		  "6 v2 10.1.2.3",
+		  ANY, ANY, 5 },
+		{ "ucx: a hidden type counts as v1", "0 v? 10.1.2.3@, 1 v2 fe80::1", ANY, ANY, 1 },
+	};
 
-	made_gids(&host, 0, "0 v1 fe80::1, 1 v2 fe80::1, 2 v1 10.1.2.3, 3 v2 10.1.2.3");
-	assert_int_equal(mooncake(port), 3);
-	assert_int_equal(older(port), 3);
-}
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		_cleanup_(rd_host_deinit) struct rd_host host;
+		struct rd_port *port = start(&host);
 
-TEST(mooncake_takes_a_routable_address_before_a_private_one)
-{
-	_cleanup_(rd_host_deinit) struct rd_host host;
-	struct rd_port *port = start(&host);
-
-	made_gids(&host, 0, "0 v2 fe80::1, 1 v2 172.16.0.1, 2 v2 100.64.0.1");
-	assert_int_equal(mooncake(port), 1);
-	/* 192.168/16 is not private to it. */
-	made_gids(&host, 0, "5 v2 192.168.0.1, 6 v2 2001:db8::1");
-	assert_int_equal(mooncake(port), 5);
-	assert_int_equal(older(port), 1);
-}
-
-TEST(mooncake_leaves_interfaces_of_containers_out_while_there_is_another)
-{
-	_cleanup_(rd_host_deinit) struct rd_host host;
-	struct rd_port *port = start(&host);
-
-	made_gid(&host, 0, 3, "192.168.0.1", RD_GID_ROCE_V2, "docker0");
-	assert_int_equal(mooncake(port), 3);
-	made_gid(&host, 0, 5, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
-	assert_int_equal(mooncake(port), 5);
-}
-
-TEST(mooncake_takes_roce_v1_where_there_is_no_other)
-{
-	_cleanup_(rd_host_deinit) struct rd_host host;
-	struct rd_port *port = start(&host);
-
-	assert_int_equal(mooncake(port), 999);
-	made_gids(&host, 0, "0 v1 fe80::1, 2 v1 10.1.2.3");
-	assert_int_equal(mooncake(port), 0);
-	made_gid(&host, 0, 4, "fe80::1", RD_GID_ROCE_V2, "eth0");
-	assert_int_equal(mooncake(port), 4);
-}
-
-/* The kernel hides the type of a GID whose interface another network namespace has; Mooncake asks libibverbs for it. */
-TEST(mooncake_cannot_be_told_where_a_type_is_hidden)
-{
-	_cleanup_(rd_host_deinit) struct rd_host host;
-	struct rd_port *port = start(&host);
-
-	made_gid(&host, 0, 3, "10.1.2.3", RD_GID_ROCE_V2, "eth0");
-	made_gid(&host, 0, 5, "10.1.2.4", RD_GID_UNKNOWN, NULL);
-	assert_int_equal(mooncake(port), 3); /* worse in either case */
-	made_gid(&host, 0, 7, "192.168.1.4", RD_GID_UNKNOWN, NULL);
-	assert_int_equal(mooncake(port), 999);
-}
-
-/* ROCm/ATOM#1748: ports that have IPv6 only. */
-TEST(mooncake_before_0_3_12_takes_link_local_of_ipv6_only)
-{
-	_cleanup_(rd_host_deinit) struct rd_host host;
-	struct rd_port *port = start(&host);
-
-	made_gids(&host, 0, "0 v2 fe80::1, 1 v2 fd93::1");
-	assert_int_equal(older(port), 0);
-	assert_int_equal(mooncake(port), 1);
-	made_gid(&host, 0, 2, "10.0.0.1", RD_GID_ROCE_V2, NULL);
-	assert_int_equal(older(port), 2);
-}
-
-TEST(ucx_takes_v2_before_v1_and_ipv4_before_ipv6)
-{
-	_cleanup_(rd_host_deinit) struct rd_host host;
-	struct rd_port *port = start(&host);
-
-	made_gid(&host, 0, 0, "fe80::1", RD_GID_ROCE_V1, "eth0");
-	assert_int_equal(ucx(port), 0);
-	made_gid(&host, 0, 1, "2001:db8::1", RD_GID_ROCE_V1, "eth0");
-	assert_int_equal(ucx(port), 1);
-	made_gid(&host, 0, 2, "10.1.2.3", RD_GID_ROCE_V1, "eth0");
-	assert_int_equal(ucx(port), 2);
-	made_gid(&host, 0, 3, "fe80::1", RD_GID_ROCE_V2, "eth0");
-	assert_int_equal(ucx(port), 3);
-	made_gid(&host, 0, 4, "2001:db8::1", RD_GID_ROCE_V2, "eth0");
-	assert_int_equal(ucx(port), 4);
-	/* Any IPv4 address, be it for one link. */
-	made_gids(&host, 0, "5 v2 169.254.3.1, 6 v2 10.1.2.3");
-	assert_int_equal(ucx(port), 5);
-}
-
-TEST(ucx_counts_a_hidden_type_as_v1)
-{
-	_cleanup_(rd_host_deinit) struct rd_host host;
-	struct rd_port *port = start(&host);
-
-	made_gid(&host, 0, 0, "10.1.2.3", RD_GID_UNKNOWN, NULL);
-	made_gid(&host, 0, 1, "fe80::1", RD_GID_ROCE_V2, "eth0");
-	assert_int_equal(ucx(port), 1);
+		made_gids(&host, 0, cases[i].gids);
+		if ((cases[i].mooncake != ANY && (int)mooncake(port) != cases[i].mooncake) ||
+		    (cases[i].older != ANY && (int)older(port) != cases[i].older) ||
+		    (cases[i].ucx != ANY && (int)ucx(port) != cases[i].ucx))
+			fail_msg("%s: %u, %u, %u", cases[i].name, mooncake(port), older(port), ucx(port));
+	}
 }
 
 static void make_infiniband(struct rd_port *port)

@@ -54,65 +54,60 @@ static void assert_lines(const struct rd_pane *pane, const char *expected)
 
 static const struct item abc[] = { { "a", "x", 9, 0.5 }, { "b", "y", 100, 0.01 }, { "c", "x", 20, 1 } };
 
-TEST(rows_sort_by_number_both_ways_and_back)
-{
-	_cleanup_(rd_pane_deinit) struct rd_pane pane;
+#define PANE_TEST(name) TEST_BEGUN(name, struct rd_pane, pane, rd_pane_init, rd_pane_deinit)
 
-	rd_pane_init(&pane);
-	rd_pane_set(&pane, section_of(abc, 3), &plain, false);
-	pane.sort = COUNT;
-	rd_pane_arrange(&pane);
-	assert_lines(&pane, "a c b ");
-	pane.backwards = true;
-	rd_pane_arrange(&pane);
-	assert_lines(&pane, "b c a ");
-	pane.sort = USED;
-	rd_pane_arrange(&pane);
-	assert_lines(&pane, "c a b ");
-	pane.sort = -1;
-	rd_pane_arrange(&pane);
-	assert_lines(&pane, "a b c ");
+PANE_TEST(rows_sort_by_number_both_ways_and_back)
+{
+	rd_pane_set(pane, section_of(abc, 3), &plain, false);
+	pane->sort = COUNT;
+	rd_pane_arrange(pane);
+	assert_lines(pane, "a c b ");
+	pane->backwards = true;
+	rd_pane_arrange(pane);
+	assert_lines(pane, "b c a ");
+	pane->sort = USED;
+	rd_pane_arrange(pane);
+	assert_lines(pane, "c a b ");
+	pane->sort = -1;
+	rd_pane_arrange(pane);
+	assert_lines(pane, "a b c ");
 }
 
-TEST(groups_have_headings_and_the_cursor_steps_over_them)
+PANE_TEST(groups_have_headings_and_the_cursor_steps_over_them)
 {
 	struct rd_grid_style style = plain;
-	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
 	style.group = PEER;
-	rd_pane_init(&pane);
-	rd_pane_set(&pane, section_of(abc, 3), &style, false);
-	assert_lines(&pane, "[x]a c [y]b ");
-	rd_pane_home(&pane, 10);
-	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "a");
-	rd_pane_move(&pane, 2, 10);
-	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "b");
-	rd_pane_move(&pane, -1, 10);
-	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "c");
-	rd_pane_end(&pane, 10);
-	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "b");
+	rd_pane_set(pane, section_of(abc, 3), &style, false);
+	assert_lines(pane, "[x]a c [y]b ");
+	rd_pane_home(pane, 10);
+	assert_string_equal(rd_pane_row(pane)->cells[0].text, "a");
+	rd_pane_move(pane, 2, 10);
+	assert_string_equal(rd_pane_row(pane)->cells[0].text, "b");
+	rd_pane_move(pane, -1, 10);
+	assert_string_equal(rd_pane_row(pane)->cells[0].text, "c");
+	rd_pane_end(pane, 10);
+	assert_string_equal(rd_pane_row(pane)->cells[0].text, "b");
 }
 
-TEST(a_filter_leaves_what_matches_and_the_cursor_stays_on_its_row)
+PANE_TEST(a_filter_leaves_what_matches_and_the_cursor_stays_on_its_row)
 {
 	const struct item more[] = { { "0", "x", 1, 0 }, { "a", "x", 9, 0 }, { "b", "y", 100, 0 }, { "c", "x", 20, 0 } };
-	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
-	rd_pane_init(&pane);
-	rd_pane_set(&pane, section_of(abc, 3), &plain, false);
-	rd_pane_move(&pane, 2, 10);
-	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "c");
-	rd_pane_set(&pane, section_of(more, 4), &plain, false);
-	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "c");
-	strcpy(pane.filter, "X");
-	rd_pane_arrange(&pane);
-	assert_lines(&pane, "0 a c ");
-	assert_int_equal(pane.n_rows, 3);
-	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "c");
-	strcpy(pane.filter, "nothing");
-	rd_pane_arrange(&pane);
-	rd_pane_move(&pane, 1, 10);
-	assert_null(rd_pane_row(&pane));
+	rd_pane_set(pane, section_of(abc, 3), &plain, false);
+	rd_pane_move(pane, 2, 10);
+	assert_string_equal(rd_pane_row(pane)->cells[0].text, "c");
+	rd_pane_set(pane, section_of(more, 4), &plain, false);
+	assert_string_equal(rd_pane_row(pane)->cells[0].text, "c");
+	strcpy(pane->filter, "X");
+	rd_pane_arrange(pane);
+	assert_lines(pane, "0 a c ");
+	assert_int_equal(pane->n_rows, 3);
+	assert_string_equal(rd_pane_row(pane)->cells[0].text, "c");
+	strcpy(pane->filter, "nothing");
+	rd_pane_arrange(pane);
+	rd_pane_move(pane, 1, 10);
+	assert_null(rd_pane_row(pane));
 }
 
 static const struct rd_grid_row *named(const struct rd_pane *pane, const char *name)
@@ -123,29 +118,27 @@ static const struct rd_grid_row *named(const struct rd_pane *pane, const char *n
 	return NULL;
 }
 
-TEST(what_changed_came_and_went_stands_out_for_some_looks)
+PANE_TEST(what_changed_came_and_went_stands_out_for_some_looks)
 {
 	const struct item next[] = { { "a", "x", 10, 0.6 }, { "c", "x", 20, 1 }, { "d", "x", 1, 0 } };
 	static const int restless[] = { USED, -1 };
 	struct rd_grid_style style = plain;
-	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
 	style.restless = restless;
-	rd_pane_init(&pane);
-	rd_pane_set(&pane, section_of(abc, 3), &style, false);
-	assert_int_equal(named(&pane, "a")->fresh, 0); /* all is new at first, so nothing is */
-	rd_pane_set(&pane, section_of(next, 3), &style, false);
-	assert_int_equal(named(&pane, "a")->cells[COUNT].age, 2);
-	assert_int_equal(named(&pane, "a")->cells[USED].age, 0);
-	assert_int_equal(named(&pane, "c")->cells[COUNT].age, 0);
-	assert_int_equal(named(&pane, "b")->gone, 2);
-	assert_int_equal(named(&pane, "d")->fresh, 2);
-	rd_pane_set(&pane, section_of(next, 3), &style, false);
-	assert_int_equal(named(&pane, "a")->cells[COUNT].age, 1);
-	assert_int_equal(named(&pane, "b")->gone, 1);
-	rd_pane_set(&pane, section_of(next, 3), &style, false);
-	assert_int_equal(named(&pane, "a")->cells[COUNT].age, 0);
-	assert_null(named(&pane, "b"));
+	rd_pane_set(pane, section_of(abc, 3), &style, false);
+	assert_int_equal(named(pane, "a")->fresh, 0); /* all is new at first, so nothing is */
+	rd_pane_set(pane, section_of(next, 3), &style, false);
+	assert_int_equal(named(pane, "a")->cells[COUNT].age, 2);
+	assert_int_equal(named(pane, "a")->cells[USED].age, 0);
+	assert_int_equal(named(pane, "c")->cells[COUNT].age, 0);
+	assert_int_equal(named(pane, "b")->gone, 2);
+	assert_int_equal(named(pane, "d")->fresh, 2);
+	rd_pane_set(pane, section_of(next, 3), &style, false);
+	assert_int_equal(named(pane, "a")->cells[COUNT].age, 1);
+	assert_int_equal(named(pane, "b")->gone, 1);
+	rd_pane_set(pane, section_of(next, 3), &style, false);
+	assert_int_equal(named(pane, "a")->cells[COUNT].age, 0);
+	assert_null(named(pane, "b"));
 }
 
 /* c is critical, b and d are warnings; worst first. */
@@ -163,22 +156,20 @@ static struct rd_section *worst_first(void)
 	return section;
 }
 
-TEST(groups_have_the_order_of_their_worst_rows)
+PANE_TEST(groups_have_the_order_of_their_worst_rows)
 {
 	struct rd_grid_style style = plain;
-	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
 	style.group = PEER;
-	rd_pane_init(&pane);
-	rd_pane_set(&pane, worst_first(), &style, false);
-	assert_lines(&pane, "[x]u [y]b a [z]c d ");
+	rd_pane_set(pane, worst_first(), &style, false);
+	assert_lines(pane, "[x]u [y]b a [z]c d ");
 	style.ranked = true;
-	rd_pane_set(&pane, worst_first(), &style, false);
-	assert_lines(&pane, "[z]c d [y]b a [x]u ");
-	pane.sort = 0;
-	pane.backwards = true;
-	rd_pane_arrange(&pane);
-	assert_lines(&pane, "[z]d c [y]b a [x]u ");
+	rd_pane_set(pane, worst_first(), &style, false);
+	assert_lines(pane, "[z]c d [y]b a [x]u ");
+	pane->sort = 0;
+	pane->backwards = true;
+	rd_pane_arrange(pane);
+	assert_lines(pane, "[z]d c [y]b a [x]u ");
 }
 
 static void next_problem(struct rd_pane *pane, const char *expected)
@@ -188,84 +179,76 @@ static void next_problem(struct rd_pane *pane, const char *expected)
 	assert_true(pane->cursor >= pane->top && pane->cursor < pane->top + 3);
 }
 
-TEST(the_next_problem_is_found_around_the_end_and_below_headings)
+PANE_TEST(the_next_problem_is_found_around_the_end_and_below_headings)
 {
 	struct rd_grid_style style = plain;
-	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
 	style.group = PEER;
-	rd_pane_init(&pane);
-	assert_false(rd_pane_next_problem(&pane, 3));
-	rd_pane_set(&pane, worst_first(), &style, false);
-	rd_pane_home(&pane, 3);
-	next_problem(&pane, "b");
-	next_problem(&pane, "c");
-	next_problem(&pane, "d");
-	next_problem(&pane, "b");
-	strcpy(pane.filter, "d");
-	rd_pane_arrange(&pane);
-	next_problem(&pane, "d");
-	next_problem(&pane, "d"); /* the only one */
-	strcpy(pane.filter, "u");
-	rd_pane_arrange(&pane);
-	assert_false(rd_pane_next_problem(&pane, 3));
+	assert_false(rd_pane_next_problem(pane, 3));
+	rd_pane_set(pane, worst_first(), &style, false);
+	rd_pane_home(pane, 3);
+	next_problem(pane, "b");
+	next_problem(pane, "c");
+	next_problem(pane, "d");
+	next_problem(pane, "b");
+	strcpy(pane->filter, "d");
+	rd_pane_arrange(pane);
+	next_problem(pane, "d");
+	next_problem(pane, "d"); /* the only one */
+	strcpy(pane->filter, "u");
+	rd_pane_arrange(pane);
+	assert_false(rd_pane_next_problem(pane, 3));
 }
 
-TEST(removed_rows_are_neither_counted_nor_problems)
+PANE_TEST(removed_rows_are_neither_counted_nor_problems)
 {
 	const struct item healthy[] = { { "a", "x", 1, 0 } };
-	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
-	rd_pane_init(&pane);
-	rd_pane_set(&pane, worst_first(), &plain, false);
-	assert_int_equal(pane.n_rows, 5);
-	rd_pane_set(&pane, section_of(healthy, 1), &plain, false);
-	assert_int_equal(pane.grid.n, 5);
-	assert_int_equal(pane.grid.n_gone, 4);
-	assert_int_equal(pane.n_rows, 1);
-	assert_false(rd_pane_next_problem(&pane, 3));
+	rd_pane_set(pane, worst_first(), &plain, false);
+	assert_int_equal(pane->n_rows, 5);
+	rd_pane_set(pane, section_of(healthy, 1), &plain, false);
+	assert_int_equal(pane->grid.n, 5);
+	assert_int_equal(pane->grid.n_gone, 4);
+	assert_int_equal(pane->n_rows, 1);
+	assert_false(rd_pane_next_problem(pane, 3));
 }
 
-TEST(columns_are_shown_in_the_order_given)
+PANE_TEST(columns_are_shown_in_the_order_given)
 {
 	static const int order[] = { COUNT, PEER, NAME, -1 };
 	struct rd_grid_style style = plain;
-	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
 	style.columns = order;
 	style.group = PEER;
-	rd_pane_init(&pane);
-	rd_pane_set(&pane, section_of(abc, 3), &style, false);
-	assert_int_equal(pane.grid.n_columns, 2);
-	assert_ptr_equal(pane.grid.columns[0], &columns[COUNT]);
-	assert_ptr_equal(pane.grid.columns[1], &columns[NAME]);
-	assert_string_equal(pane.grid.rows[0].cells[0].text, "9");
-	assert_string_equal(pane.grid.rows[0].cells[1].text, "a");
-	assert_string_equal(pane.grid.rows[0].key, "a\n");
+	rd_pane_set(pane, section_of(abc, 3), &style, false);
+	assert_int_equal(pane->grid.n_columns, 2);
+	assert_ptr_equal(pane->grid.columns[0], &columns[COUNT]);
+	assert_ptr_equal(pane->grid.columns[1], &columns[NAME]);
+	assert_string_equal(pane->grid.rows[0].cells[0].text, "9");
+	assert_string_equal(pane->grid.rows[0].cells[1].text, "a");
+	assert_string_equal(pane->grid.rows[0].key, "a\n");
 }
 
-TEST(the_screen_follows_the_cursor_through_many_rows)
+PANE_TEST(the_screen_follows_the_cursor_through_many_rows)
 {
 	static char names[10000][8];
 	static struct item many[10000];
-	_cleanup_(rd_pane_deinit) struct rd_pane pane;
 
 	for (size_t i = 0; i < 10000; i++) {
 		snprintf(names[i], sizeof(names[i]), "n%05zu", i);
 		many[i] = (struct item){ names[i], "x", i, 0 };
 	}
-	rd_pane_init(&pane);
 	for (int look = 0; look < 3; look++)
-		rd_pane_set(&pane, section_of(many, 10000), &plain, false);
-	rd_pane_end(&pane, 20);
-	assert_int_equal(pane.top, 9980);
-	assert_string_equal(rd_pane_row(&pane)->cells[0].text, "n09999");
-	rd_pane_move(&pane, -20, 20);
-	assert_int_equal(pane.top, 9979);
-	rd_pane_move(&pane, 0, 5); /* a smaller terminal */
-	assert_true(pane.cursor >= pane.top && pane.cursor < pane.top + 5);
-	rd_pane_home(&pane, 5);
-	assert_int_equal(pane.top, 0);
+		rd_pane_set(pane, section_of(many, 10000), &plain, false);
+	rd_pane_end(pane, 20);
+	assert_int_equal(pane->top, 9980);
+	assert_string_equal(rd_pane_row(pane)->cells[0].text, "n09999");
+	rd_pane_move(pane, -20, 20);
+	assert_int_equal(pane->top, 9979);
+	rd_pane_move(pane, 0, 5); /* a smaller terminal */
+	assert_true(pane->cursor >= pane->top && pane->cursor < pane->top + 5);
+	rd_pane_home(pane, 5);
+	assert_int_equal(pane->top, 0);
 }
 
 TEST(bars_and_sparklines_have_their_width)
