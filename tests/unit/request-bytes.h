@@ -30,6 +30,12 @@ struct request_field {
 		RD_REQ_FIELDS, 0 \
 	}
 
+/* An array of them. */
+#define FIELDS(...)                      \
+	{                                \
+		__VA_ARGS__, REQUEST_END \
+	}
+
 /* These fields and no others are known; `fields` ends with REQUEST_END. */
 void request_assert(struct rd_request r, const struct request_field *fields);
 
