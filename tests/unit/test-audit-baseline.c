@@ -92,10 +92,8 @@ TEST(what_was_written_is_read_the_same)
 
 			assert_string_equal(x->function, y->function);
 			assert_string_equal(x->module, y->module);
-			assert_int_equal(x->selected, y->selected);
-			assert_int_equal(x->rule, y->rule);
-			assert_int_equal(x->attachable, y->attachable);
-			assert_int_equal(x->size, y->size);
+			ASSERT_EACH(IS(x->selected, y->selected), IS(x->rule, y->rule),
+				    IS(x->attachable, y->attachable), IS(x->size, y->size));
 			assert_memory_equal(x->errnos, y->errnos, sizeof(x->errnos));
 			assert_int_equal(x->taken, y->taken);
 			assert_int_equal(x->root, y->root);
@@ -230,8 +228,7 @@ TEST(members_of_a_function_with_another_type_are_skipped_or_refused)
 		if (r)
 			continue;
 		assert_int_equal(read.n, 1);
-		assert_string_equal(read.fns[0].function, "f");
-		assert_string_equal(read.fns[0].module, "m");
+		ASSERT_EACH(READS(read.fns[0].function, "f"), READS(read.fns[0].module, "m"));
 		assert_false(read.fns[0].selected);
 		assert_int_equal(read.fns[0].rule, RD_RULE_NOT_REACHED);
 		assert_int_equal(read.fns[0].attachable + read.fns[0].size + read.fns[0].n_calls, 0);
@@ -247,18 +244,14 @@ TEST(members_that_come_twice_leak_nothing)
 	struct rd_audit_set read;
 
 	assert_int_equal(parse(twice, strlen(twice), &read), 0);
-	assert_string_equal(read.kernel, "9.9");
-	assert_int_equal(read.n, 1);
-	assert_int_equal(read.n_modules, 1);
+	ASSERT_EACH(READS(read.kernel, "9.9"), IS(read.n, 1), IS(read.n_modules, 1));
 	rd_audit_set_deinit(&read);
 	assert_int_equal(parse_members("\"function\": \"a\", \"function\": \"b\", \"module\": \"c\", \"module\": \"d\", "
 				       "\"calls\": [\"e\"], \"calls\": [\"f\"], \"size_bytes\": 1, \"size_bytes\": 2, "
 				       "\"reason\": \"query\", \"reason\": \"cold\"",
 				       &read),
 			 0);
-	assert_string_equal(read.fns[0].function, "a");
-	assert_string_equal(read.fns[0].module, "c");
-	assert_int_equal(read.fns[0].n_calls, 2);
+	ASSERT_EACH(READS(read.fns[0].function, "a"), READS(read.fns[0].module, "c"), IS(read.fns[0].n_calls, 2));
 	rd_audit_set_deinit(&read);
 }
 
@@ -271,9 +264,8 @@ TEST(members_that_are_not_known_are_skipped)
 	_cleanup_(rd_audit_set_deinit) struct rd_audit_set read;
 
 	assert_int_equal(parse(newer, strlen(newer), &read), 0);
-	assert_string_equal(read.fns[0].function, "open");
-	assert_string_equal(read.fns[0].calls[0], "map");
-	assert_string_equal(read.modules[0].name, "drv");
+	ASSERT_EACH(READS(read.fns[0].function, "open"), READS(read.fns[0].calls[0], "map"),
+		    READS(read.modules[0].name, "drv"));
 }
 
 /* A document with `n` times `element`, separated by commas, in the list between `before` and `after`. */

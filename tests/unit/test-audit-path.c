@@ -132,16 +132,12 @@ TEST(a_baseline_keeps_what_is_compared)
 	assert_string_equal(taken.kernel, "9.9");
 	assert_true(taken.complete);
 	assert_int_equal(taken.n, 2);
-	assert_string_equal(taken.fns[0].function, "open");
-	assert_string_equal(taken.fns[0].module, "core");
+	ASSERT_EACH(READS(taken.fns[0].function, "open"), READS(taken.fns[0].module, "core"));
 	assert_true(taken.fns[0].selected);
-	assert_int_equal(taken.fns[0].rule, RD_RULE_ENTRY);
-	assert_int_equal(taken.fns[0].attachable, 6);
-	assert_int_equal(taken.fns[0].size, 77);
-	assert_int_equal(taken.fns[0].n_calls, 2);
-	assert_string_equal(taken.fns[0].calls[0], "map");
-	assert_string_equal(taken.fns[0].calls[1], "open");
-	assert_string_equal(taken.fns[1].module, "drv");
+	ASSERT_EACH(IS(taken.fns[0].rule, RD_RULE_ENTRY), IS(taken.fns[0].attachable, 6), IS(taken.fns[0].size, 77),
+		    IS(taken.fns[0].n_calls, 2));
+	ASSERT_EACH(READS(taken.fns[0].calls[0], "map"), READS(taken.fns[0].calls[1], "open"),
+		    READS(taken.fns[1].module, "drv"));
 	assert_false(taken.fns[1].selected);
 	assert_int_equal(taken.fns[1].rule, RD_RULE_QUERY);
 	assert_memory_equal(taken.fns[1].errnos, two[1].loaded, sizeof(two[1].loaded));

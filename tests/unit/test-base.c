@@ -128,10 +128,8 @@ TEST(an_error_keeps_object_message_and_hint)
 
 	assert_int_equal(rd_err_set(&err, EACCES, "/sys/x", "cannot read %s", "it"), -EACCES);
 	rd_err_hint(&err, "run as %s", "root");
-	assert_int_equal(err.code, EACCES);
-	assert_string_equal(err.object, "/sys/x");
-	assert_string_equal(err.message, "cannot read it");
-	assert_string_equal(err.hint, "run as root");
+	ASSERT_EACH(IS(err.code, EACCES), READS(err.object, "/sys/x"), READS(err.message, "cannot read it"),
+		    READS(err.hint, "run as root"));
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	rd_err_set(&err, EIO, longer, "%s", longer);
@@ -254,9 +252,7 @@ TEST(a_line_is_cut_into_words)
 	char text[] = " a\tbb  rest of it ", *line = text, *words[3];
 
 	assert_int_equal(rd_words(&line, words, 2), 2);
-	assert_string_equal(words[0], "a");
-	assert_string_equal(words[1], "bb");
-	assert_string_equal(line, " rest of it ");
+	ASSERT_EACH(READS(words[0], "a"), READS(words[1], "bb"), READS(line, " rest of it "));
 	assert_int_equal(rd_words(&line, words, 3), 3);
 	assert_string_equal(words[2], "it");
 	assert_int_equal(rd_words(&line, words, 3), 0);
@@ -326,14 +322,9 @@ TEST(the_first_that_is_not_less_is_found)
 {
 	static const int v[] = { 1, 3, 3, 3, 7 };
 
-	assert_int_equal(lower_bound(v, 5, 0), 0);
-	assert_int_equal(lower_bound(v, 5, 1), 0);
-	assert_int_equal(lower_bound(v, 5, 2), 1);
-	assert_int_equal(lower_bound(v, 5, 3), 1);
-	assert_int_equal(lower_bound(v, 5, 4), 4);
-	assert_int_equal(lower_bound(v, 5, 7), 4);
-	assert_int_equal(lower_bound(v, 5, 8), 5);
-	assert_int_equal(lower_bound(NULL, 0, 3), 0);
+	ASSERT_EACH(IS(lower_bound(v, 5, 0), 0), IS(lower_bound(v, 5, 1), 0), IS(lower_bound(v, 5, 2), 1),
+		    IS(lower_bound(v, 5, 3), 1), IS(lower_bound(v, 5, 4), 4), IS(lower_bound(v, 5, 7), 4),
+		    IS(lower_bound(v, 5, 8), 5), IS(lower_bound(NULL, 0, 3), 0));
 }
 
 TEST(descriptors_pass_with_a_message_and_without)

@@ -114,14 +114,10 @@ ALL_TEST(a_line_has_its_values_and_codes)
 		       "remoteGids::ffff:10.0.0.2 hca mlx5_4");
 	assert_int_equal(all->log.n, 1);
 	line = &all->log.v[0];
-	assert_string_equal(line->form->id, "net-completion");
-	assert_string_equal(line->values[RD_LOG_PEER], "192.0.2.36");
-	assert_string_equal(line->values[RD_LOG_IBDEV], "mlx5_4");
-	assert_string_equal(line->values[RD_LOG_PGID], "::ffff:10.0.0.2");
-	assert_int_equal(line->numbers[RD_LOG_STATUS].v, 12);
-	assert_string_equal(line->codes[0]->id, "IBV_WC_RETRY_EXC_ERR");
-	assert_string_equal(line->codes[1]->id, "retries");
-	assert_string_equal(line->host, "gpu-a");
+	ASSERT_EACH(READS(line->form->id, "net-completion"), READS(line->values[RD_LOG_PEER], "192.0.2.36"),
+		    READS(line->values[RD_LOG_IBDEV], "mlx5_4"), READS(line->values[RD_LOG_PGID], "::ffff:10.0.0.2"),
+		    IS(line->numbers[RD_LOG_STATUS].v, 12), READS(line->codes[0]->id, "IBV_WC_RETRY_EXC_ERR"),
+		    READS(line->codes[1]->id, "retries"), READS(line->host, "gpu-a"));
 }
 
 ALL_TEST(the_form_with_most_literal_text_wins)
@@ -142,13 +138,10 @@ ALL_TEST(numbers_are_whole_words)
 		       "CREATE_MKEY(0x200) failed, syndrome (0x35e6ec), err(-12)\n"
 		       "CREATE_MKEY(0x200) failed, syndrome (0x1), err(-999999999999999999999999)\n");
 	assert_int_equal(all->log.n, 3);
-	assert_int_equal(all->log.v[0].numbers[RD_LOG_QPN].v, 0x9d0);
-	assert_int_equal(all->log.v[0].numbers[RD_LOG_RQPN].v, 0x9d4);
-	assert_int_equal(all->log.v[2].numbers[RD_LOG_QPN].v, 0x9d);
-	assert_string_equal(all->log.v[1].values[RD_LOG_CMD], "CREATE_MKEY");
-	assert_string_equal(all->log.v[1].codes[0]->id, "pi");
-	assert_string_equal(all->log.v[1].codes[1]->id, "ENOMEM");
-	assert_int_equal(all->log.unknown, 4);
+	ASSERT_EACH(IS(all->log.v[0].numbers[RD_LOG_QPN].v, 0x9d0), IS(all->log.v[0].numbers[RD_LOG_RQPN].v, 0x9d4),
+		    IS(all->log.v[2].numbers[RD_LOG_QPN].v, 0x9d),
+		    READS(all->log.v[1].values[RD_LOG_CMD], "CREATE_MKEY"), READS(all->log.v[1].codes[0]->id, "pi"),
+		    READS(all->log.v[1].codes[1]->id, "ENOMEM"), IS(all->log.unknown, 4));
 }
 
 ALL_TEST(a_code_without_public_meaning_is_marked)
@@ -171,9 +164,8 @@ ALL_TEST(numbers_and_texts_are_not_taken_for_others)
 		       "code -12, hello from 6 to port 192.0.2.39:18515\n");
 	assert_int_equal(all->log.n, 6);
 	assert_null(all->log.v[0].values[RD_LOG_ERRNO]);
-	assert_int_equal(all->log.v[1].numbers[RD_LOG_ERRNO].v, 22);
-	assert_string_equal(all->log.v[2].form->id, "call");
-	assert_string_equal(all->log.v[3].form->id, "step");
+	ASSERT_EACH(IS(all->log.v[1].numbers[RD_LOG_ERRNO].v, 22), READS(all->log.v[2].form->id, "call"),
+		    READS(all->log.v[3].form->id, "step"));
 	assert_null(all->log.v[3].values[RD_LOG_ERRNO]);
 	assert_string_equal(all->log.v[4].values[RD_LOG_PEER], "192.0.2.36");
 	assert_null(all->log.v[4].values[RD_LOG_PORT]);
@@ -216,11 +208,9 @@ ALL_TEST(no_value_is_of_another_kind)
 	}
 	assert_null(all->log.v[1].values[RD_LOG_PCI]);
 	assert_null(all->log.v[1].values[RD_LOG_IBDEV]);
-	assert_string_equal(all->log.v[1].values[RD_LOG_NETDEV], "mlx5_ib0.8008");
-	assert_string_equal(all->log.v[1].values[RD_LOG_GUID], "0002c903");
-	assert_int_equal(all->log.v[1].numbers[RD_LOG_PORT].v, 1);
-	assert_int_equal(all->log.v[1].numbers[RD_LOG_QPN].v, 16);
-	assert_int_equal(all->log.v[1].numbers[RD_LOG_ERRNO].v, 5);
+	ASSERT_EACH(READS(all->log.v[1].values[RD_LOG_NETDEV], "mlx5_ib0.8008"),
+		    READS(all->log.v[1].values[RD_LOG_GUID], "0002c903"), IS(all->log.v[1].numbers[RD_LOG_PORT].v, 1),
+		    IS(all->log.v[1].numbers[RD_LOG_QPN].v, 16), IS(all->log.v[1].numbers[RD_LOG_ERRNO].v, 5));
 }
 
 /* With a domain: "12:30:15.5" may be a time. Of several, none is the line's. */
@@ -257,14 +247,10 @@ ALL_TEST(repetitions_are_counted_and_consequences_come_last)
 		       "Got completion from peer 192.0.2.2 with status=12 vendor err 129 hca mlx5_0\n"
 		       "Got completion from peer 192.0.2.1 with status=12 vendor err 129 hca mlx5_1\n");
 	assert_int_equal(all->log.n, 3);
-	assert_int_equal(all->log.v[0].count, 2);
-	assert_int_equal(all->log.v[0].number, 2);
-	assert_int_equal(all->log.v[1].count, 1);
-	assert_string_equal(all->log.v[2].form->id, "late");
-	assert_string_equal(all->log.v[2].codes[0]->id, "IBV_WC_RETRY_EXC_ERR");
-	assert_int_equal(all->log.n_peers, 2);
-	assert_string_equal(all->log.peers[0].name, "192.0.2.1");
-	assert_int_equal(all->log.peers[0].lines, 2);
+	ASSERT_EACH(IS(all->log.v[0].count, 2), IS(all->log.v[0].number, 2), IS(all->log.v[1].count, 1),
+		    READS(all->log.v[2].form->id, "late"), READS(all->log.v[2].codes[0]->id, "IBV_WC_RETRY_EXC_ERR"),
+		    IS(all->log.n_peers, 2));
+	ASSERT_EACH(READS(all->log.peers[0].name, "192.0.2.1"), IS(all->log.peers[0].lines, 2));
 }
 
 /* The same result wherever the text is cut. */
@@ -275,11 +261,9 @@ ALL_TEST(failures_come_first)
 		       "Got completion with error 5, opcode 3\n"
 		       "Got completion with error 12, opcode 3\n");
 	assert_int_equal(all->log.n, 3);
-	assert_int_equal(all->log.v[0].numbers[RD_LOG_STATUS].v, 12);
-	assert_int_equal(all->log.v[0].rank, RD_LOG_FAILURE);
-	assert_int_equal(all->log.v[1].numbers[RD_LOG_STATUS].v, 5);
-	assert_int_equal(all->log.v[1].rank, RD_LOG_FOLLOWS);
-	assert_int_equal(all->log.v[2].rank, RD_LOG_NOTE);
+	ASSERT_EACH(IS(all->log.v[0].numbers[RD_LOG_STATUS].v, 12), IS(all->log.v[0].rank, RD_LOG_FAILURE),
+		    IS(all->log.v[1].numbers[RD_LOG_STATUS].v, 5), IS(all->log.v[1].rank, RD_LOG_FOLLOWS),
+		    IS(all->log.v[2].rank, RD_LOG_NOTE));
 }
 
 TEST(text_may_be_cut_anywhere)
@@ -296,10 +280,8 @@ TEST(text_may_be_cut_anywhere)
 		rd_log_feed(&all.reader, text + cut, size - cut);
 		rd_log_end(&all.reader);
 		assert_int_equal(all.log.n, 2);
-		assert_int_equal(all.log.v[0].number, 2);
-		assert_int_equal(all.log.v[0].numbers[RD_LOG_QPN].v, 5);
-		assert_int_equal(all.log.v[1].number, 5);
-		assert_int_equal(all.log.lines, 5);
+		ASSERT_EACH(IS(all.log.v[0].number, 2), IS(all.log.v[0].numbers[RD_LOG_QPN].v, 5),
+			    IS(all.log.v[1].number, 5), IS(all.log.lines, 5));
 	}
 }
 
@@ -311,9 +293,7 @@ ALL_TEST(a_long_line_is_cut)
 	memcpy(text, "Got completion", 14);
 	strcpy(text + 99990, "\nGot completion with error 12, opcode 3");
 	read_text(all, text);
-	assert_int_equal(all->log.cut, 1);
-	assert_int_equal(all->log.v[0].number, 2);
-	assert_int_equal(strlen(all->log.v[1].text), RD_LOG_LINE_MAX);
+	ASSERT_EACH(IS(all->log.cut, 1), IS(all->log.v[0].number, 2), IS(strlen(all->log.v[1].text), RD_LOG_LINE_MAX));
 }
 
 TEST(what_is_no_good_in_a_table_is_noted)

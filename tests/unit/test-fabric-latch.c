@@ -62,23 +62,17 @@ WITH_TEAR_DOWN(a_critical_finding_that_is_over_is_remembered)
 	l = latch("leaf port 1", RD_SEV_CRITICAL);
 	assert_non_null(l);
 	assert_false(l->current);
-	assert_int_equal(l->looks.n, 2);
-	assert_int_equal(l->looks.first_ns, 2 * SECOND);
-	assert_int_equal(l->looks.last_ns, 3 * SECOND);
-	assert_string_equal(l->observed, "+200");
+	ASSERT_EACH(IS(l->looks.n, 2), IS(l->looks.first_ns, 2 * SECOND), IS(l->looks.last_ns, 3 * SECOND),
+		    READS(l->observed, "+200"));
 	l = latch("leaf port 1", RD_SEV_WARNING);
-	assert_int_equal(l->looks.first_ns, 4 * SECOND);
-	assert_int_equal(l->looks.n, 1);
-	assert_int_equal(latches.looks.n, 5);
+	ASSERT_EACH(IS(l->looks.first_ns, 4 * SECOND), IS(l->looks.n, 1), IS(latches.looks.n, 5));
 	assert_int_equal(rd_fabric_latches_count(&latches, RD_SEV_CRITICAL, false), 1);
 	assert_int_equal(rd_fabric_latches_count(&latches, RD_SEV_CRITICAL, true), 0);
 	find("fabric-errors", RD_SEV_CRITICAL, "leaf port 1", "+1000");
 	sweep(9);
 	l = latch("leaf port 1", RD_SEV_CRITICAL);
 	assert_true(l->current);
-	assert_int_equal(l->looks.n, 3);
-	assert_int_equal(l->looks.first_ns, 2 * SECOND);
-	assert_int_equal(l->looks.last_ns, 9 * SECOND);
+	ASSERT_EACH(IS(l->looks.n, 3), IS(l->looks.first_ns, 2 * SECOND), IS(l->looks.last_ns, 9 * SECOND));
 }
 
 WITH_TEAR_DOWN(notes_and_muted_findings_are_not)

@@ -76,12 +76,9 @@ TEST_WITH(a_slow_agent_is_a_note_with_its_time, set_up, tear_down)
 		}
 	judge();
 	assert_int_equal(findings.n, 1);
-	assert_string_equal(findings.v[0].id, "fabric-agent-slow");
-	assert_int_equal(findings.v[0].severity, RD_SEV_NOTE);
+	ASSERT_EACH(READS(findings.v[0].id, "fabric-agent-slow"), IS(findings.v[0].severity, RD_SEV_NOTE));
 	assert_true(strncmp(findings.v[0].subject, "leaf1 ", 6) == 0);
-	assert_non_null(strstr(findings.v[0].observed, "310 ms or more"));
-	assert_non_null(strstr(findings.v[0].observed, "1.20 s of the 1.50 s"));
-	assert_non_null(strstr(findings.v[0].observed, "; 1 agent is slow"));
+	ASSERT_HAS(findings.v[0].observed, "310 ms or more", "1.20 s of the 1.50 s", "; 1 agent is slow");
 	fabric.sweep.latency_median_ns = 40000000;
 	judge();
 	assert_int_equal(findings.n, 0);
@@ -108,8 +105,7 @@ TEST_WITH(a_changed_lid_is_no_silence, set_up, tear_down)
 	judge();
 	assert_int_equal(findings.n, 1);
 	assert_string_equal(findings.v[0].id, "fabric-lid-changed");
-	assert_int_equal(findings.v[0].severity, RD_SEV_NOTE);
-	assert_string_equal(findings.v[0].subject, "5 ports");
+	ASSERT_EACH(IS(findings.v[0].severity, RD_SEV_NOTE), READS(findings.v[0].subject, "5 ports"));
 }
 
 static void cut_off(uint64_t guid, uint64_t at, unsigned port)
@@ -173,8 +169,7 @@ TEST_WITH(two_nodes_with_one_lid_are_named, set_up, tear_down)
 	judge();
 	assert_int_equal(findings.n, 1);
 	assert_string_equal(findings.v[0].id, "fabric-lid-duplicate");
-	assert_non_null(strstr(findings.v[0].observed, "host2-1 "));
-	assert_non_null(strstr(findings.v[0].observed, "host3-4 "));
+	ASSERT_HAS(findings.v[0].observed, "host2-1 ", "host3-4 ");
 	/* Not yet configured: its LID is an old one. */
 	fabric.ports[fabric_port_at(&fabric, HOST(2, 1), 1)].state = RD_LINK_INIT;
 	judge();

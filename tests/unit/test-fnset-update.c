@@ -129,19 +129,14 @@ TEST(a_driver_that_is_added_gets_ids_behind_all_others)
 	newer.fns[2].backend = RD_BACKEND_KPROBE;
 	update(&set, &newer);
 	assert_int_equal(set.n_modules, 3);
-	assert_string_equal(set.modules[2].name, "newd");
-	assert_int_equal(set.modules[2].instance, 12);
-	assert_int_equal(set.n_fns, 5);
-	assert_string_equal(set.fns[0].name, "ib_check");
-	assert_string_equal(set.fns[1].name, "ib_lookup");
-	assert_string_equal(set.fns[2].name, "driver_create");
-	assert_string_equal(set.fns[3].name, "driver_modify");
-	assert_string_equal(set.fns[4].name, "newd_create");
+	ASSERT_EACH(READS(set.modules[2].name, "newd"), IS(set.modules[2].instance, 12), IS(set.n_fns, 5));
+	ASSERT_EACH(READS(set.fns[0].name, "ib_check"), READS(set.fns[1].name, "ib_lookup"),
+		    READS(set.fns[2].name, "driver_create"), READS(set.fns[3].name, "driver_modify"),
+		    READS(set.fns[4].name, "newd_create"));
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(set.fns[i].backend, RD_BACKEND_FEXIT + i);
 	/* Nothing is attached to it yet, whatever the newer set says. */
-	assert_int_equal(set.fns[4].backend, RD_BACKEND_NONE);
-	assert_int_equal(set.fns[4].module, 2);
+	ASSERT_EACH(IS(set.fns[4].backend, RD_BACKEND_NONE), IS(set.fns[4].module, 2));
 	assert_true(set.fns[4].selected);
 	assert_int_equal(set.off.qp_num, 8);
 }
@@ -177,9 +172,7 @@ TEST(a_driver_that_is_loaded_again_has_other_functions)
 	newer.fns[3].addr = set.fns[3].addr;
 	update(&set, &newer);
 	assert_int_equal(set.n_modules, 3);
-	assert_int_equal(set.modules[1].instance, 11);
-	assert_int_equal(set.modules[2].instance, 13);
-	assert_int_equal(set.n_fns, 6);
+	ASSERT_EACH(IS(set.modules[1].instance, 11), IS(set.modules[2].instance, 13), IS(set.n_fns, 6));
 	for (size_t i = 2; i < 4; i++) {
 		/* The counts still name them. */
 		assert_int_equal(set.fns[i].module, 1);
@@ -188,8 +181,7 @@ TEST(a_driver_that_is_loaded_again_has_other_functions)
 		assert_string_equal(set.fns[i].name, set.fns[i + 2].name);
 		assert_int_equal(set.fns[i + 2].module, 2);
 		assert_true(set.fns[i + 2].selected);
-		assert_int_equal(set.fns[i + 2].n_roots, 1);
-		assert_int_equal(set.fns[i + 2].backend, RD_BACKEND_NONE);
+		ASSERT_EACH(IS(set.fns[i + 2].n_roots, 1), IS(set.fns[i + 2].backend, RD_BACKEND_NONE));
 	}
 	assert_int_equal(set.fns[2].backend, RD_BACKEND_KPROBE);
 	assert_true(set.fns[0].selected);
@@ -237,12 +229,10 @@ TEST(a_new_function_of_a_known_module_and_one_that_is_no_longer_selected)
 	update(&set, &newer);
 	assert_int_equal(set.n_modules, 2);
 	assert_int_equal(set.n_fns, 6);
-	assert_string_equal(set.fns[4].name, "driver_command");
-	assert_int_equal(set.fns[4].module, 1);
+	ASSERT_EACH(READS(set.fns[4].name, "driver_command"), IS(set.fns[4].module, 1));
 	assert_calls(&set, 3, "driver_command ");
-	assert_string_equal(set.fns[5].name, "driver_modify");
-	assert_int_equal(set.fns[5].addr, 0x8000);
-	assert_int_equal(set.fns[3].addr, 0x6000 * 11);
+	ASSERT_EACH(READS(set.fns[5].name, "driver_modify"), IS(set.fns[5].addr, 0x8000),
+		    IS(set.fns[3].addr, 0x6000 * 11));
 	assert_false(set.fns[1].selected);
 	assert_int_equal(set.fns[1].rule, RD_RULE_QUERY);
 	assert_int_equal(set.fns[1].errnos[0], 1 << 22);

@@ -89,9 +89,8 @@ TEST(records)
 	memset(record.what, 'x', sizeof(record.what));
 	memset(record.command, 'y', sizeof(record.command));
 	assert_true(rd_hold_record_read(&record, sizeof(record), &ret));
-	assert_int_equal(ret.holder, 7);
-	assert_int_equal(strlen(ret.what), sizeof(ret.what) - 1);
-	assert_int_equal(strlen(ret.command), sizeof(ret.command) - 1);
+	ASSERT_EACH(IS(ret.holder, 7), IS(strlen(ret.what), sizeof(ret.what) - 1),
+		    IS(strlen(ret.command), sizeof(ret.command) - 1));
 	/* A later version has more behind it. */
 	record.version = RD_HOLD_VERSION + 1;
 	memcpy(longer, &record, sizeof(record));
@@ -140,18 +139,11 @@ TEST(processes)
 	fake_host_text(&host, "/proc/sys/kernel/bpf_stats_enabled", "1\n");
 	assert_int_equal(rd_holders_processes(host.source, &v, &n, &err), 0);
 	assert_int_equal(n, 3);
-	assert_int_equal(v[0].pid, 812);
-	assert_int_equal(v[0].own_pid, 812);
-	assert_int_equal(v[0].parent, 811);
-	assert_int_equal(v[0].start, 987654);
-	assert_int_equal(v[0].state, 'S');
+	ASSERT_EACH(IS(v[0].pid, 812), IS(v[0].own_pid, 812), IS(v[0].parent, 811), IS(v[0].start, 987654),
+		    IS(v[0].state, 'S'));
 	assert_false(v[0].exiting);
-	assert_int_equal(v[1].pid, 900);
-	assert_int_equal(v[1].own_pid, 12);
-	assert_int_equal(v[1].parent, 899);
-	assert_int_equal(v[1].start, 5);
-	assert_int_equal(v[1].state, 'T');
-	assert_int_equal(v[2].pid, 903);
+	ASSERT_EACH(IS(v[1].pid, 900), IS(v[1].own_pid, 12), IS(v[1].parent, 899), IS(v[1].start, 5),
+		    IS(v[1].state, 'T'), IS(v[2].pid, 903));
 	assert_true(v[2].exiting);
 }
 

@@ -26,15 +26,12 @@ TEST(records_have_level_time_text_and_device)
 	assert_int_equal(klog.known, RD_OK);
 	assert_int_equal(klog.n, 3);
 	assert_true(klog.lost);
-	assert_int_equal(klog.v[0].level, 6);
-	assert_int_equal(klog.v[0].facility, RD_KLOG_KERN);
-	assert_int_equal(klog.v[0].seq, 339);
-	assert_int_equal(klog.v[0].time_ns, 5140900000);
+	ASSERT_EACH(IS(klog.v[0].level, 6), IS(klog.v[0].facility, RD_KLOG_KERN), IS(klog.v[0].seq, 339),
+		    IS(klog.v[0].time_ns, 5140900000));
 	assert_string_equal(klog.v[0].text, "NET: Registered PF_INET");
 	assert_null(klog.v[0].device);
 	assert_string_equal(rd_krecord_pci(&klog.v[1]), "0000:5c:00.0");
-	assert_int_equal(klog.v[2].facility, 1);
-	assert_int_equal(klog.v[2].level, 4);
+	ASSERT_EACH(IS(klog.v[2].facility, 1), IS(klog.v[2].level, 4));
 	assert_null(rd_krecord_pci(&klog.v[2]));
 }
 

@@ -145,9 +145,7 @@ TEST_WITH(a_bundle_tells_what_was_heard, setup, teardown)
 	assert_int_equal(rd_source_bundle_open(path, &bundle, &err), 0);
 	assert_int_equal(look(bundle, &told, &err), 0);
 	unlink(path);
-	assert_non_null(strstr(heard.data, "4xEDR fresh 1"));
-	assert_non_null(strstr(heard.data, "4xQDR fresh 1"));
-	assert_non_null(strstr(heard.data, "1003/1 lid 3 peer 1 state 4 4xEDR fresh 1 error 110"));
+	ASSERT_HAS(heard.data, "4xEDR fresh 1", "4xQDR fresh 1", "1003/1 lid 3 peer 1 state 4 4xEDR fresh 1 error 110");
 	assert_string_equal(heard.data, told.data);
 }
 

@@ -52,21 +52,11 @@ TEST(what_was_read_is_known)
 	rec.known = RD_MOMENT_LIMITS | RD_MOMENT_MEMORY | RD_MOMENT_CREDS | RD_MOMENT_NET | RD_MOMENT_FILES |
 		    RD_MOMENT_QP | RD_MOMENT_CM;
 	m = decode(&rec);
-	assert_int_equal(m.started_ns, 9000000001);
-	assert_int_equal(m.memlock.v, 65536);
-	assert_int_equal(m.nofile.v, 1024);
-	assert_int_equal(m.pinned.v, 16 * PAGE);
-	assert_int_equal(m.locked.v, 17 * PAGE);
-	assert_int_equal(m.caps.v, 0x4001);
-	assert_int_equal(m.user_ns_level.v, 2);
-	assert_int_equal(m.net_ns.v, 4026531840);
-	assert_int_equal(m.next_fd.v, 33);
+	ASSERT_EACH(IS(m.started_ns, 9000000001), IS(m.memlock.v, 65536), IS(m.nofile.v, 1024),
+		    IS(m.pinned.v, 16 * PAGE), IS(m.locked.v, 17 * PAGE), IS(m.caps.v, 0x4001),
+		    IS(m.user_ns_level.v, 2), IS(m.net_ns.v, 4026531840), IS(m.next_fd.v, 33));
 	assert_true(m.qp.known);
-	assert_int_equal(m.qp.cur, 1);
-	assert_int_equal(m.qp.next, 2);
-	assert_int_equal(m.qp.type, 4);
-	assert_int_equal(m.qp.mask, 0x12345);
-	assert_int_equal(m.cm_state.v, 5);
+	ASSERT_EACH(IS(m.qp.cur, 1), IS(m.qp.next, 2), IS(m.qp.type, 4), IS(m.qp.mask, 0x12345), IS(m.cm_state.v, 5));
 }
 
 /* Which of the fields are known, a bit each. */
@@ -157,16 +147,10 @@ TEST(the_state_of_each_object_is_told_by_its_flags)
 	assert_true(h[1].looked_up && !h[1].found);
 	assert_int_equal(h[2].handle, 3);
 	assert_true(h[2].looked_up && h[2].found && !h[2].locked);
-	assert_int_equal(h[2].type, RD_OBJ_QP);
-	assert_int_equal(h[2].number.v, 17);
-	assert_int_equal(h[2].users.v, 2);
-	assert_int_equal(h[2].port.v, 1);
-	assert_int_equal(h[2].port.known, RD_OK);
-	assert_int_equal(h[2].qp_type.v, 2);
-	assert_int_equal(h[2].qp_type.known, RD_OK);
+	ASSERT_EACH(IS(h[2].type, RD_OBJ_QP), IS(h[2].number.v, 17), IS(h[2].users.v, 2), IS(h[2].port.v, 1),
+		    IS(h[2].port.known, RD_OK), IS(h[2].qp_type.v, 2), IS(h[2].qp_type.known, RD_OK));
 	assert_true(h[3].locked);
-	assert_int_equal(h[3].users.v, -1);
-	assert_int_equal(h[3].number.known, RD_ABSENT);
+	ASSERT_EACH(IS(h[3].users.v, -1), IS(h[3].number.known, RD_ABSENT));
 	/* Only of a queue pair. */
 	assert_int_equal(h[3].qp_type.known, RD_ABSENT);
 	rec.n_handles = 0xffff;
@@ -204,19 +188,14 @@ TEST(mappings_have_their_kind_and_their_file)
 	}
 	rec.fault.what = RD_MAPPING_PAST_END;
 	m = decode(&rec);
-	assert_int_equal(m.fault.start, 0x1000);
-	assert_int_equal(m.fault.end, 0x9000);
-	assert_int_equal(m.fault.at, 0x3000);
+	ASSERT_EACH(IS(m.fault.start, 0x1000), IS(m.fault.end, 0x9000), IS(m.fault.at, 0x3000));
 	assert_true(m.fault.writable && m.fault.shared && !m.fault.reserved && m.fault.has_file);
 	assert_int_equal(m.fault.mode, 0100644);
 	assert_true(m.special.others && !m.fault.others);
-	assert_int_equal(m.fault.file_size, 0x2000);
-	assert_int_equal(m.fault.inode, 12);
-	assert_int_equal(m.fault.magic, 0xef53);
-	assert_int_equal(m.fault.rdev, 6);
+	ASSERT_EACH(IS(m.fault.file_size, 0x2000), IS(m.fault.inode, 12), IS(m.fault.magic, 0xef53),
+		    IS(m.fault.rdev, 6));
 	assert_string_equal(m.fault.name, "weights.bin");
-	assert_int_equal(m.special.kind, RD_MAP_HUGE);
-	assert_int_equal(m.special.at, 0x5000);
+	ASSERT_EACH(IS(m.special.kind, RD_MAP_HUGE), IS(m.special.at, 0x5000));
 	assert_false(m.special.writable || m.special.shared || m.special.has_file);
 	assert_true(m.special.reserved);
 	assert_string_equal(m.special.name, "");
@@ -224,8 +203,7 @@ TEST(mappings_have_their_kind_and_their_file)
 	assert_int_equal(strlen(decode(&rec).fault.name), sizeof(rec.fault.name) - 1);
 	rec.fault.what = RD_ARRAY_SIZE(kinds);
 	m = decode(&rec);
-	assert_int_equal(m.fault.kind, RD_MAP_NONE);
-	assert_int_equal(m.fault.end, 0);
+	ASSERT_EACH(IS(m.fault.kind, RD_MAP_NONE), IS(m.fault.end, 0));
 }
 
 TEST(whether_the_range_was_looked_at_in_full)
@@ -255,8 +233,7 @@ TEST(only_two_things_keep_a_response_from_being_written)
 			assert_int_equal(m.response.kind, what == RD_MAPPING_HOLE ? RD_MAP_HOLE : RD_MAP_READ_ONLY);
 			assert_int_equal(m.response.at, 0x7000);
 		} else {
-			assert_int_equal(m.response.kind, RD_MAP_NONE);
-			assert_int_equal(m.response.at, 0);
+			ASSERT_EACH(IS(m.response.kind, RD_MAP_NONE), IS(m.response.at, 0));
 		}
 	}
 }

@@ -231,8 +231,7 @@ NCCL_TEST(more_accelerators_than_any_host_has_are_not_predicted)
 	}
 	made_nic(&m->host, "mlx5_0", "f0:00.0", -1, "pci0000:00", 0, 200);
 	nccl_judge(m);
-	assert_int_equal(m->map.nccl.n, 0);
-	assert_string_equal(m->map.nccl.note, "more than 64 accelerators: not predicted");
+	ASSERT_EACH(IS(m->map.nccl.n, 0), READS(m->map.nccl.note, "more than 64 accelerators: not predicted"));
 }
 
 static const char file[] =
@@ -263,9 +262,9 @@ NCCL_TEST(a_topology_file_says_what_sysfs_does_not)
 		assert_int_equal(m->host.gpus[0].sm.v, 90);
 		assert_true(m->host.gpus[0].gdr.v && !m->host.gpus[1].gdr.v && m->host.gpus[1].gdr.known == RD_OK);
 		assert_int_equal(m->host.gpus[0].n_nvlinks, 1);
-		assert_string_equal(m->host.gpus[0].nvlinks[0].target, "");
-		assert_string_equal(m->host.gpus[1].nvlinks[0].target, "0000:11:00.0");
-		assert_int_equal(m->host.gpus[1].nvlinks[0].n, 4);
+		ASSERT_EACH(READS(m->host.gpus[0].nvlinks[0].target, ""),
+			    READS(m->host.gpus[1].nvlinks[0].target, "0000:11:00.0"),
+			    IS(m->host.gpus[1].nvlinks[0].n, 4));
 		assert_true(m->host.gpus[0].c2c_gbytes.v > 447 && m->host.gpus[0].c2c_gbytes.v < 448);
 		assert_true(m->host.ports[0].gdr.v);
 		assert_gpudirect(m, 0, 0, "yes: gdr=\"1\" in the topology file");
@@ -287,8 +286,7 @@ NCCL_TEST(data_direct_functions_are_written_by_nccls_name)
 	m->host.ibdevs[0].data_direct = made_bridge(&m->host, "43:00.0", -1, "pci0009:40", 0);
 	rd_host_add_numa(&m->host)->id = 0;
 	rd_nccl_xml_write(&m->host, &out);
-	assert_non_null(strstr(out.data, "busid=\"0000:43:00.0\""));
-	assert_non_null(strstr(out.data, "name=\"mlx5_0_dma\""));
+	ASSERT_HAS(out.data, "busid=\"0000:43:00.0\"", "name=\"mlx5_0_dma\"");
 	assert_null(strstr(out.data, "busid=\"0000:01:00.0\""));
 }
 

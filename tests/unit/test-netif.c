@@ -100,8 +100,7 @@ TEST(what_stands_in_the_files_of_an_interface)
 	look_at(&files, &net);
 	assert_true(net.ifs[0].rdma && net.ifs[1].rdma && !net.ifs[2].rdma);
 	assert_int_equal(net.ifs[0].tclass.known, RD_ABSENT);
-	assert_int_equal(net.ifs[0].rp_filter.known, RD_ABSENT);
-	assert_int_equal(net.ifs[0].ecn_np.known, RD_ABSENT);
+	ASSERT_EACH(IS(net.ifs[0].rp_filter.known, RD_ABSENT), IS(net.ifs[0].ecn_np.known, RD_ABSENT));
 	rd_netstate_deinit(&net);
 
 	/* Nothing is forced: an empty file. */
@@ -126,16 +125,11 @@ TEST(what_stands_in_the_files_of_an_interface)
 	fake_host_text(&files, "/proc/sys/net/ipv4/conf/eth2/arp_filter", "1\n");
 	look_at(&files, &net);
 	assert_int_equal(net.ifs[0].tclass.known, RD_OK);
-	assert_int_equal(net.ifs[0].tclass.v, -1);
-	assert_int_equal(net.ifs[0].ecn_np.v, 1 << 3 | 1 << 7);
+	ASSERT_EACH(IS(net.ifs[0].tclass.v, -1), IS(net.ifs[0].ecn_np.v, 1 << 3 | 1 << 7));
 	assert_int_equal(net.ifs[0].ecn_rp.known, RD_ABSENT); /* of one priority it is not known */
-	assert_int_equal(net.ifs[0].cnp_dscp.v, 63);
-	assert_int_equal(net.ifs[0].cnp_prio.v, 7);
-	assert_int_equal(net.ifs[0].rp_filter.v, 2);
-	assert_int_equal(net.ifs[1].rp_filter.v, 1);
-	assert_int_equal(net.ifs[2].rp_filter.known, RD_ABSENT);
-	assert_int_equal(net.ifs[0].arp_ignore.v, 1);
-	assert_int_equal(net.ifs[0].arp_announce.v, 2);
+	ASSERT_EACH(IS(net.ifs[0].cnp_dscp.v, 63), IS(net.ifs[0].cnp_prio.v, 7), IS(net.ifs[0].rp_filter.v, 2),
+		    IS(net.ifs[1].rp_filter.v, 1), IS(net.ifs[2].rp_filter.known, RD_ABSENT),
+		    IS(net.ifs[0].arp_ignore.v, 1), IS(net.ifs[0].arp_announce.v, 2));
 	assert_int_equal(net.ifs[0].arp_filter.known, RD_ABSENT); /* what counts for all is not known */
 	rd_netstate_deinit(&net);
 
@@ -145,16 +139,13 @@ TEST(what_stands_in_the_files_of_an_interface)
 	fake_host_text(&files, "/sys/class/net/eth2/ecn/roce_np/cnp_802p_prio", "8\n");
 	fake_host_text(&files, "/sys/class/net/eth2/ecn/roce_rp/enable/7", "0\n");
 	look_at(&files, &net);
-	assert_int_equal(net.ifs[0].tclass.v, 106);
-	assert_int_equal(net.ifs[0].cnp_dscp.known, RD_ABSENT);
-	assert_int_equal(net.ifs[0].cnp_prio.known, RD_ABSENT);
-	assert_int_equal(net.ifs[0].ecn_rp.v, 0x7f);
+	ASSERT_EACH(IS(net.ifs[0].tclass.v, 106), IS(net.ifs[0].cnp_dscp.known, RD_ABSENT),
+		    IS(net.ifs[0].cnp_prio.known, RD_ABSENT), IS(net.ifs[0].ecn_rp.v, 0x7f));
 	rd_netstate_deinit(&net);
 
 	fake_host_text(&files, "/sys/class/net/eth2/ecn/roce_np/cnp_dscp", "0\n");
 	fake_host_text(&files, "/sys/class/net/eth2/ecn/roce_np/cnp_802p_prio", "0\n");
 	look_at(&files, &net);
-	assert_int_equal(net.ifs[0].cnp_dscp.known, RD_OK);
-	assert_int_equal(net.ifs[0].cnp_prio.known, RD_OK);
+	ASSERT_EACH(IS(net.ifs[0].cnp_dscp.known, RD_OK), IS(net.ifs[0].cnp_prio.known, RD_OK));
 	rd_netstate_deinit(&net);
 }

@@ -61,14 +61,9 @@ TEST(pfc_ets_dscp_and_trust)
 	fake_message_end(answer, message);
 	fs = fs_of(&fake);
 	rd_collect_dcb(&fs, "eth2", &dcb);
-	assert_int_equal(dcb.known, RD_OK);
-	assert_int_equal(dcb.pfc.known, RD_OK);
-	assert_int_equal(dcb.pfc.enable, 8);
-	assert_int_equal(dcb.pfc.requests[3], 77);
-	assert_int_equal(dcb.ets.prio_tc[3], 3);
-	assert_int_equal(dcb.dscp_prio_set.v, UINT64_C(1) << 26);
-	assert_int_equal(dcb.dscp_prio[26], 3);
-	assert_int_equal(dcb.trust.n, 1);
+	ASSERT_EACH(IS(dcb.known, RD_OK), IS(dcb.pfc.known, RD_OK), IS(dcb.pfc.enable, 8), IS(dcb.pfc.requests[3], 77),
+		    IS(dcb.ets.prio_tc[3], 3), IS(dcb.dscp_prio_set.v, UINT64_C(1) << 26), IS(dcb.dscp_prio[26], 3),
+		    IS(dcb.trust.n, 1));
 	assert_int_equal(dcb.trust.selectors[0], IEEE_8021QAZ_APP_SEL_DSCP);
 	/* A driver without DCB: not known, and no zeros for it. */
 	fake.n = 0;
@@ -121,9 +116,8 @@ TEST(firmware_and_health_by_devlink)
 	assert_int_equal(net.devlink_known, RD_OK);
 	assert_int_equal(net.n_devlinks, 1);
 	assert_int_equal(net.devlinks[0].n_versions, 2);
-	assert_int_equal(net.devlinks[0].versions[1].kind, RD_FWVER_STORED);
-	assert_string_equal(net.devlinks[0].versions[1].value, "28.40.1000");
-	assert_int_equal(net.devlinks[0].n_reporters, 1);
+	ASSERT_EACH(IS(net.devlinks[0].versions[1].kind, RD_FWVER_STORED),
+		    READS(net.devlinks[0].versions[1].value, "28.40.1000"), IS(net.devlinks[0].n_reporters, 1));
 	assert_false(net.devlinks[0].reporters[0].healthy);
 	assert_int_equal(net.devlinks[0].reporters[0].errors, 2);
 }
@@ -183,14 +177,12 @@ TEST(header_split_steering_and_queues)
 	fake_message_end(answer, message);
 	fs = fs_of(&fake);
 	rd_collect_ethstate(&fs, &families, &netif);
-	assert_int_equal(netif.eth.rx_ring.v, 1024);
-	assert_int_equal(netif.eth.data_split.v, 2);
+	ASSERT_EACH(IS(netif.eth.rx_ring.v, 1024), IS(netif.eth.data_split.v, 2));
 	assert_true(netif.eth.ntuple_able.v);
 	assert_int_equal(netif.eth.ntuple.known, RD_OK);
 	assert_false(netif.eth.ntuple.v);
-	assert_int_equal(netif.queues.known, RD_OK);
-	assert_int_equal(netif.queues.n_dmabuf, 1);
-	assert_int_equal(netif.eth.pause_rx.known, RD_ABSENT);
+	ASSERT_EACH(IS(netif.queues.known, RD_OK), IS(netif.queues.n_dmabuf, 1),
+		    IS(netif.eth.pause_rx.known, RD_ABSENT));
 }
 
 TEST(routes_rules_and_neighbours)
@@ -239,9 +231,7 @@ TEST(routes_rules_and_neighbours)
 	assert_true(result.routes[0].multipath);
 	assert_true(rd_ip_within(addr, result.routes[0].dst, result.routes[0].dst_len));
 	assert_int_equal(result.n_policies, 1);
-	assert_int_equal(result.policies[0].table, 100);
-	assert_int_equal(result.policies[0].source_len, 32);
-	assert_int_equal(result.n_neighs, 1);
+	ASSERT_EACH(IS(result.policies[0].table, 100), IS(result.policies[0].source_len, 32), IS(result.n_neighs, 1));
 	assert_int_equal(result.neighs[0].state, RD_NEIGH_FAILED);
 	rd_ip_text(false, result.neighs[0].addr, text);
 	assert_string_equal(text, "10.1.2.3");
@@ -364,9 +354,7 @@ static void expect(struct firewall_case *c, bool drops, bool may_drop)
 	struct rd_sysfs fs = fs_of(&c->fake);
 
 	rd_collect_firewall(&fs, &net);
-	assert_int_equal(net.firewall.known, RD_OK);
-	assert_int_equal(net.firewall.drops, drops);
-	assert_int_equal(net.firewall.may_drop, may_drop);
+	ASSERT_EACH(IS(net.firewall.known, RD_OK), IS(net.firewall.drops, drops), IS(net.firewall.may_drop, may_drop));
 	rd_netstate_deinit(&net);
 	fake_host_deinit(&c->files);
 }

@@ -87,9 +87,7 @@ TEST(options_may_stand_behind_the_operand)
 	struct line l;
 
 	assert_true(parse(&l, &lister, "lister file --json --events=7 -uroot") > 0);
-	assert_string_equal(l.operand, "file");
-	assert_string_equal(l.seen.events, "7");
-	assert_string_equal(l.seen.user, "root");
+	ASSERT_EACH(READS(l.operand, "file"), READS(l.seen.events, "7"), READS(l.seen.user, "root"));
 	assert_true(l.ctx.globals.json);
 }
 
@@ -102,18 +100,13 @@ TEST(each_kind_sets_its_member)
 		    0);
 	assert_string_equal(l.seen.colour, "dark-green");
 	assert_true(l.seen.seconds == 0.5);
-	assert_int_equal(l.seen.count, 12);
-	assert_int_equal(l.seen.narrow, 200);
-	assert_int_equal(l.seen.wide, 4000000000);
-	assert_int_equal(l.seen.field.v, 5);
-	assert_int_equal(l.seen.field.known, RD_OK);
+	ASSERT_EACH(IS(l.seen.count, 12), IS(l.seen.narrow, 200), IS(l.seen.wide, 4000000000), IS(l.seen.field.v, 5),
+		    IS(l.seen.field.known, RD_OK));
 	assert_true(parse(&l, &lister, "lister --list") > 0);
 	assert_int_equal(l.seen.field.known, RD_ABSENT);
 	assert_true(parse(&l, &lister, "lister --field 0 --nap 0.001 --user= --list") > 0);
-	assert_int_equal(l.seen.field.v, 0);
-	assert_int_equal(l.seen.field.known, RD_OK);
 	assert_true(l.seen.seconds == 0.001);
-	assert_string_equal(l.seen.user, "");
+	ASSERT_EACH(IS(l.seen.field.v, 0), IS(l.seen.field.known, RD_OK), READS(l.seen.user, ""));
 	assert_true(l.seen.list);
 }
 
@@ -391,8 +384,7 @@ TEST(a_command_without_texts_has_help)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	rd_help_add(&bare, false, &out);
-	assert_non_null(strstr(out.data, "Usage: rdmadiag bare [OPTIONS]\n"));
-	assert_non_null(strstr(out.data, "--silent"));
+	ASSERT_HAS(out.data, "Usage: rdmadiag bare [OPTIONS]\n", "--silent");
 }
 
 static void assert_chosen(const char *name, const char *command, const char *message)

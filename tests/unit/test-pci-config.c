@@ -51,24 +51,19 @@ TEST(the_express_capability_is_read)
 
 	fill_express(config);
 	pci = read_config(config, WHOLE);
-	assert_int_equal(pci.kind.v, RD_PCIE_ROOT_PORT);
-	assert_int_equal(pci.config.dev_cap.v, 0x10008fc2);
-	assert_int_equal(pci.config.dev_ctl.v, 0x2936);
-	assert_int_equal(pci.config.slot_cap.v, 0x00180c60);
-	assert_int_equal(pci.config.dev_cap2.v, 0x00013f97);
-	assert_int_equal(pci.config.dev_ctl2.v, 0x0409);
+	ASSERT_EACH(IS(pci.kind.v, RD_PCIE_ROOT_PORT), IS(pci.config.dev_cap.v, 0x10008fc2),
+		    IS(pci.config.dev_ctl.v, 0x2936), IS(pci.config.slot_cap.v, 0x00180c60),
+		    IS(pci.config.dev_cap2.v, 0x00013f97), IS(pci.config.dev_ctl2.v, 0x0409));
 	assert_false(pci.config_denied || pci.no_answer);
 	/* No slot is behind it: what stands there is none of a slot. */
 	put(config, CAPABILITY + 2, 0x0042, 2);
 	pci = read_config(config, WHOLE);
-	assert_int_equal(pci.config.slot_cap.known, RD_ABSENT);
-	assert_int_equal(pci.config.dev_ctl2.known, RD_OK);
+	ASSERT_EACH(IS(pci.config.slot_cap.known, RD_ABSENT), IS(pci.config.dev_ctl2.known, RD_OK));
 	/* Version 1 has no second set of registers. */
 	put(config, CAPABILITY + 2, 0x0141, 2);
 	pci = read_config(config, WHOLE);
 	assert_int_equal(pci.config.slot_cap.known, RD_OK);
-	assert_int_equal(pci.config.dev_cap2.known, RD_ABSENT);
-	assert_int_equal(pci.config.dev_ctl2.known, RD_ABSENT);
+	ASSERT_EACH(IS(pci.config.dev_cap2.known, RD_ABSENT), IS(pci.config.dev_ctl2.known, RD_ABSENT));
 }
 
 /* The 256 bytes end; what stands behind them is something else. */
@@ -104,8 +99,7 @@ TEST(what_cannot_be_read_is_denied)
 	fill_express(config);
 	pci = read_config(config, 64);
 	assert_true(pci.config_denied);
-	assert_int_equal(pci.config.dev_ctl.known, RD_DENIED);
-	assert_int_equal(pci.config.slot_cap.known, RD_DENIED);
+	ASSERT_EACH(IS(pci.config.dev_ctl.known, RD_DENIED), IS(pci.config.slot_cap.known, RD_DENIED));
 	assert_int_equal(pci.acs_ctl.known, RD_DENIED);
 	/* A function of conventional PCI has no more. */
 	pci = read_config(config, 256);

@@ -26,10 +26,8 @@ TEST(a_line_that_mutes)
 	assert_int_equal(profile.n_ignores, 3);
 	ignore = rd_profile_ignored(&profile, "pcie-link-width", "0000:1b:00.0", DAY_2026_12_31);
 	assert_ptr_equal(ignore, &profile.ignores[0]);
-	assert_string_equal(ignore->reason, "card is ordered");
-	assert_string_equal(ignore->until, "2026-12-31");
-	assert_int_equal(ignore->line, 2);
-	assert_int_equal(ignore->last_day, DAY_2026_12_31);
+	ASSERT_EACH(READS(ignore->reason, "card is ordered"), READS(ignore->until, "2026-12-31"), IS(ignore->line, 2),
+		    IS(ignore->last_day, DAY_2026_12_31));
 	assert_null(rd_profile_ignored(&profile, "pcie-link-width", "0000:1c:00.0", DAY_2026_12_31));
 	assert_null(rd_profile_ignored(&profile, "pcie-link-speed", "0000:1b:00.0", DAY_2026_12_31));
 	/* Without a subject: whatever it is about. */
@@ -133,8 +131,7 @@ TEST(a_rule_that_is_none_is_named_with_its_line)
 	assert_int_equal(parse("ignore = aer until 2026-12-31 x\n\nignore = earl until 2026-12-31 x\n", &profile, NULL),
 			 0);
 	assert_int_equal(rd_profile_check_ignores(&profile, is_aer, "test", &err), -EINVAL);
-	assert_non_null(strstr(err.message, "line 3"));
-	assert_non_null(strstr(err.message, "earl"));
+	ASSERT_HAS(err.message, "line 3", "earl");
 	profile.ignores[1].line = 0;
 	free(profile.ignores[1].rule);
 	profile.ignores[1].rule = strdup("aer");

@@ -86,9 +86,7 @@ TEST(ports_are_added_up_each_by_its_first_counter)
 	rd_collect_qp_counts(host.source, "a", 2, &counters, &counts);
 	assert_int_equal(counts.v[RD_QPC_RNR].v, 5);
 	/* What has 32 bits stays at their end. */
-	assert_int_equal(counts.v[RD_QPC_GOT].known, RD_ABSENT);
-	assert_int_equal(counts.v[RD_QPC_RETRIES].known, RD_OK);
-	assert_int_equal(counts.v[RD_QPC_RETRIES].v, 7);
-	assert_int_equal(counts.v[RD_QPC_EXHAUSTED].known, RD_ABSENT);
-	assert_int_equal(counts.v[RD_QPC_SENT].v, 9);
+	ASSERT_EACH(IS(counts.v[RD_QPC_GOT].known, RD_ABSENT), IS(counts.v[RD_QPC_RETRIES].known, RD_OK),
+		    IS(counts.v[RD_QPC_RETRIES].v, 7), IS(counts.v[RD_QPC_EXHAUSTED].known, RD_ABSENT),
+		    IS(counts.v[RD_QPC_SENT].v, 9));
 }

@@ -378,10 +378,9 @@ JOB_TEST(what_there_is_before_is_compared)
 	assert_int_equal(findings->n, 3);
 	assert_string_equal(findings->v[0].id, "failover-unusable");
 	assert_string_equal(findings->v[0].observed, "1 of 1 on mlx5_1: its peer does not respond");
-	assert_string_equal(findings->v[1].id, "failover-peers");
-	assert_string_equal(findings->v[1].observed, "2 peers, 1 via mlx5_1");
-	assert_string_equal(findings->v[2].id, "failover-undetected");
-	assert_string_equal(findings->v[2].subject, "mlx5_1 process 700");
+	ASSERT_EACH(READS(findings->v[1].id, "failover-peers"), READS(findings->v[1].observed, "2 peers, 1 via mlx5_1"));
+	ASSERT_EACH(READS(findings->v[2].id, "failover-undetected"),
+		    READS(findings->v[2].subject, "mlx5_1 process 700"));
 	ends(job, NULL);
 }
 

@@ -237,13 +237,9 @@ TEST(all_queue_pairs_are_listed)
 	assert_int_equal(res.n_devs, 1);
 	assert_string_equal(res.devs[0].name, "rdma0");
 	assert_int_equal(res.n_qps, 10);
-	assert_int_equal(res.devs[0].used[RD_RES_QP].v, 10);
-	assert_int_equal(res.devs[0].listed[RD_RES_QP], 10);
-	assert_int_equal(res.qps[9].lqpn.v, 44);
-	assert_int_equal(res.qps[9].rqpn.v, 144);
-	assert_int_equal(res.qps[9].state.v, RD_QPS_RTS);
-	assert_int_equal(res.qps[9].sq_psn.known, RD_ABSENT);
-	assert_int_equal(kernel.asked_by_number, 0);
+	ASSERT_EACH(IS(res.devs[0].used[RD_RES_QP].v, 10), IS(res.devs[0].listed[RD_RES_QP], 10),
+		    IS(res.qps[9].lqpn.v, 44), IS(res.qps[9].rqpn.v, 144), IS(res.qps[9].state.v, RD_QPS_RTS),
+		    IS(res.qps[9].sq_psn.known, RD_ABSENT), IS(kernel.asked_by_number, 0));
 }
 
 /* The second of three messages has one that cannot be queried: it and the third are missing from the dump. */
@@ -287,8 +283,7 @@ TEST(those_at_no_port_are_listed_without_a_state)
 	finds(&kernel, &res, "qp-query-failed", "1 queue pairs: Input/output error; the kernel does not report 1 more");
 	assert_int_equal(res.n_qps, 10);
 	assert_int_equal(res.qps[8].lqpn.v, 41);
-	assert_int_equal(res.qps[8].query_errno, EAGAIN);
-	assert_int_equal(res.qps[8].state.known, RD_ABSENT);
+	ASSERT_EACH(IS(res.qps[8].query_errno, EAGAIN), IS(res.qps[8].state.known, RD_ABSENT));
 	rd_res_deinit(&res);
 	/* And of these it can be. */
 	kernel.in_reset = kernel.sick;

@@ -145,8 +145,7 @@ TEST(start_is_read)
 	for (size_t i = 0; i + 1 < RD_ARRAY_SIZE(qps); i++)
 		RD_SET(qps[i].state, RD_QPS_ERR);
 	assert_true(rd_collect_failed_starts(host.source, &res));
-	assert_int_equal(procs[0].start_ns.known, RD_OK);
-	assert_int_equal(procs[0].start_ns.v, 47110000000);
+	ASSERT_EACH(IS(procs[0].start_ns.known, RD_OK), IS(procs[0].start_ns.v, 47110000000));
 	assert_int_not_equal(procs[1].start_ns.known, RD_OK);
 	assert_int_not_equal(procs[2].start_ns.known, RD_OK);
 	RD_SET(qps[3].state, RD_QPS_SQE);
@@ -202,9 +201,7 @@ TEST(status_is_read)
 	fake_host_text(&host, "/proc/235/status",
 		       "Name:\tState:\\nT\nUmask:\t0022\nState:\tt (tracing stop)\nPid:\t235\nTracerPid:\t900\n");
 	rd_collect_proc_state(host.source, &proc);
-	assert_int_equal(proc.state.known, RD_OK);
-	assert_int_equal(proc.state.v, 't');
-	assert_int_equal(proc.tracer.v, 900);
+	ASSERT_EACH(IS(proc.state.known, RD_OK), IS(proc.state.v, 't'), IS(proc.tracer.v, 900));
 	rd_collect_proc_state(host.source, &gone);
 	assert_int_not_equal(gone.state.known, RD_OK);
 	/* A bundle may contain anything. */

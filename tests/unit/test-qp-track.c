@@ -105,8 +105,7 @@ static void assert_age(const struct rd_qp_past *past, enum rd_age_kind kind, dou
 TRACK_TEST(first_look_gives_a_lower_bound)
 {
 	one(t, 17, RD_QPS_RTS, 100, 10 * S);
-	assert_int_equal(t->past.age_kind, RD_AGE_AT_LEAST);
-	assert_int_equal(t->past.psn_per_second.known, RD_ABSENT);
+	ASSERT_EACH(IS(t->past.age_kind, RD_AGE_AT_LEAST), IS(t->past.psn_per_second.known, RD_ABSENT));
 	one(t, 17, RD_QPS_RTS, 100, 15 * S);
 	assert_age(&t->past, RD_AGE_AT_LEAST, 5);
 	assert_int_equal(t->past.age_max_seconds.known, RD_ABSENT);

@@ -119,8 +119,7 @@ TWO_TEST(healthy_and_idle)
 	/* It names the program and the peer. */
 	RD_SET(t->h.qps[0].owner.pid, 235);
 	judge(&t->h);
-	assert_non_null(strstr(t->h.v[0].verdict->fix, "gdb -p 235"));
-	assert_non_null(strstr(t->h.v[0].verdict->fix, "ssh 10.9.0.2 rdmadiag qp-state --lqpn 18 -i 1 -c 2"));
+	ASSERT_HAS(t->h.v[0].verdict->fix, "gdb -p 235", "ssh 10.9.0.2 rdmadiag qp-state --lqpn 18 -i 1 -c 2");
 }
 
 TWO_TEST(a_port_that_is_down)

@@ -137,10 +137,8 @@ HOST_TEST(a_loss_is_told_once_with_its_heir)
 	moved(host, 1, 1250000000);
 	strcpy(host->now.states[0].state, "DOWN");
 	assert_int_equal(remarks_of(host, &findings), 1);
-	assert_string_equal(findings.v[0].subject, "mlx5_0/1");
-	assert_int_equal(findings.v[0].severity, RD_SEV_CRITICAL);
-	assert_non_null(strstr(findings.v[0].observed, "DOWN"));
-	assert_non_null(strstr(findings.v[0].observed, "mlx5_1/1 took"));
+	ASSERT_EACH(READS(findings.v[0].subject, "mlx5_0/1"), IS(findings.v[0].severity, RD_SEV_CRITICAL));
+	ASSERT_HAS(findings.v[0].observed, "DOWN", "mlx5_1/1 took");
 	assert_int_equal(remarks_of(host, &findings), 0);
 	/* It comes back, and is lost again. */
 	moved(host, 0, 1250000000);

@@ -251,6 +251,6 @@ TEST(a_bundle_says_when_it_was_read)
 	report.source = "bundle";
 	RD_SET(report.read_at, 1700000000000000000u);
 	rd_render_json(&report, "1.0", &out);
-	assert_non_null(strstr(out.data, "\"host\": null"));
-	assert_non_null(strstr(out.data, "\"source\": \"bundle\",\n  \"read_at\": \"2023-11-14T22:13:20.000000Z\""));
+	ASSERT_HAS(out.data, "\"host\": null",
+		   "\"source\": \"bundle\",\n  \"read_at\": \"2023-11-14T22:13:20.000000Z\"");
 }

@@ -133,11 +133,8 @@ TEST(what_is_not_known_is_null)
 
 	assert_non_null(section);
 	rd_render_json_row(section, 0, &out);
-	assert_non_null(strstr(out.data, "\"verb\":null"));
-	assert_non_null(strstr(out.data, "\"ibdev\":null"));
-	assert_non_null(strstr(out.data, "\"kernel_stack\":null"));
-	assert_non_null(strstr(out.data, "\"origin\":{\"function\":null,\"module\":null}"));
-	assert_non_null(strstr(out.data, "\"errno\":\"99999\""));
+	ASSERT_HAS(out.data, "\"verb\":null", "\"ibdev\":null", "\"kernel_stack\":null",
+		   "\"origin\":{\"function\":null,\"module\":null}", "\"errno\":\"99999\"");
 	rd_section_destroy(section);
 }
 
@@ -288,10 +285,8 @@ TEST(missed_is_null_where_the_kernel_does_not_say)
 	report.source = "live";
 	rd_report_trace_summary(&report, &sum, &set, false);
 	rd_render_json_line(&report, "0", &out);
-	assert_non_null(strstr(out.data, "\"missed\":null"));
-	assert_non_null(strstr(out.data, "\"lost\":0"));
-	assert_non_null(strstr(out.data, "\"backends\":{\"fexit\":7,\"kprobe\":2}"));
-	assert_non_null(strstr(out.data, "\"by_origin\":[]"));
+	ASSERT_HAS(out.data, "\"missed\":null", "\"lost\":0", "\"backends\":{\"fexit\":7,\"kprobe\":2}",
+		   "\"by_origin\":[]");
 }
 
 TEST(the_list_says_why)
@@ -304,15 +299,12 @@ TEST(the_list_says_why)
 	report.source = "live";
 	rd_report_trace_list(&report, &set, match);
 	rd_render_json_line(&report, "0", &out);
-	assert_non_null(strstr(out.data, "\"kernel\":\"6.1.0\""));
-	assert_non_null(strstr(
-		out.data,
-		"{\"function\":\"ib_umem_get\",\"module\":\"ib_core\",\"selected\":true,\"reason\":"
-		"\"selected\",\"roots\":[\"ib_uverbs_ioctl\"],\"via\":null,\"attachable\":[\"fexit\",\"kprobe\"],"
-		"\"backend\":\"fexit\","));
-	assert_non_null(strstr(out.data,
-			       "{\"function\":\"query\",\"module\":null,\"selected\":false,\"reason\":\"query\","
-			       "\"roots\":[],\"via\":null,\"attachable\":[],\"backend\":null,"));
+	ASSERT_HAS(out.data, "\"kernel\":\"6.1.0\"",
+		   "{\"function\":\"ib_umem_get\",\"module\":\"ib_core\",\"selected\":true,\"reason\":"
+		   "\"selected\",\"roots\":[\"ib_uverbs_ioctl\"],\"via\":null,\"attachable\":[\"fexit\",\"kprobe\"],"
+		   "\"backend\":\"fexit\",",
+		   "{\"function\":\"query\",\"module\":null,\"selected\":false,\"reason\":\"query\","
+		   "\"roots\":[],\"via\":null,\"attachable\":[],\"backend\":null,");
 	assert_null(strstr(out.data, "\"check\""));
 	assert_non_null(strstr(out.data,
 			       "{\"module\":\"ib_uverbs\",\"version\":null,\"functions\":2,\"selected\":2,\"btf\":true,"
@@ -352,24 +344,18 @@ TEST(status_of_what_is_attached)
 	rd_render_json(&report, "1", &out);
 	rd_render_json_line(&report, "1", &line);
 	rd_report_deinit(&report);
-	assert_non_null(strstr(out.data, "\"run_statistics\": null"));
-	assert_non_null(strstr(out.data, "\"pid\": 69"));
-	assert_non_null(strstr(out.data, "\"functions\": 7"));
-	assert_non_null(strstr(out.data, "\"command\": \"x -- y\""));
-	assert_non_null(strstr(out.data, "\"state\": \"on\""));
-	assert_non_null(strstr(out.data, "\"state\": \"stopped\""));
-	assert_non_null(strstr(out.data, "\"state\": \"attaching\""));
-	assert_non_null(strstr(out.data, "\"state\": \"detaching\""));
+	ASSERT_HAS(out.data, "\"run_statistics\": null", "\"pid\": 69", "\"functions\": 7", "\"command\": \"x -- y\"",
+		   "\"state\": \"on\"", "\"state\": \"stopped\"", "\"state\": \"attaching\"",
+		   "\"state\": \"detaching\"");
 	/* What nobody measured is not 0: of the first nothing is known, of the second some. */
 	assert_non_null(strstr(out.data, "\"run_seconds\": null"));
 	assert_null(strstr(out.data, "\"run_seconds\": 0,"));
 	assert_non_null(strstr(out.data, "\"run_seconds\": 0.0025"));
-	assert_non_null(strstr(line.data,
-			       "\"comm\":\"trainer\",\"pid\":null,\"job\":null,\"count\":3,\"age_seconds\":60,"
-			       "\"failed\":4,\"starts\":6,\"cause\":null}"));
-	assert_non_null(
-		strstr(line.data, "{\"errno\":\"ENOMEM\",\"verb\":\"ibv_reg_mr\",\"ibdev\":null,\"origin\":null,"));
-	assert_non_null(strstr(line.data, "\"count\":1,\"age_seconds\":0,\"failed\":null,\"starts\":null,"));
+	ASSERT_HAS(line.data,
+		   "\"comm\":\"trainer\",\"pid\":null,\"job\":null,\"count\":3,\"age_seconds\":60,"
+		   "\"failed\":4,\"starts\":6,\"cause\":null}",
+		   "{\"errno\":\"ENOMEM\",\"verb\":\"ibv_reg_mr\",\"ibdev\":null,\"origin\":null,",
+		   "\"count\":1,\"age_seconds\":0,\"failed\":null,\"starts\":null,");
 }
 
 int main(void)

@@ -86,12 +86,9 @@ TEST_WITH(lists_of_devices, NULL, release)
 		      "[2]mlx5_2_dma:1:0:3/IB [RO]; OOB eth0:192.0.2.1<0>\n");
 
 	assert_int_equal(host->devs.n, 3);
-	assert_string_equal(host->devs.v[0].link, "IB");
-	assert_string_equal(host->devs.v[1].name, "mlx5_1");
-	assert_int_equal(host->devs.v[1].port, 2);
-	assert_string_equal(host->devs.v[1].link, "RoCE");
-	assert_string_equal(host->devs.v[2].name, "mlx5_2_dma");
-	assert_int_equal(host->devs.v[2].position, 2);
+	ASSERT_EACH(READS(host->devs.v[0].link, "IB"), READS(host->devs.v[1].name, "mlx5_1"),
+		    IS(host->devs.v[1].port, 2), READS(host->devs.v[1].link, "RoCE"),
+		    READS(host->devs.v[2].name, "mlx5_2_dma"), IS(host->devs.v[2].position, 2));
 	assert_string_equal(rd_run_net(host, 2)->name, "mlx5_2_dma");
 	assert_true(host->list_whole);
 	assert_false(parse("n:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/R\n")->list_whole);
@@ -149,9 +146,8 @@ TEST_WITH(gpudirect_of_nics_and_pairs, NULL, release)
 	assert_string_equal(rd_run_net(host, 8)->name, "mlx5_0+mlx5_1");
 	assert_true(host->tells_nets);
 	assert_int_equal(host->pairs.n, 2);
-	assert_string_equal(host->pairs.v[0].gpu.text, "ca000");
-	assert_int_equal(host->pairs.v[0].distance.v, 7);
-	assert_int_equal(host->pairs.v[0].level.v, 4);
+	ASSERT_EACH(READS(host->pairs.v[0].gpu.text, "ca000"), IS(host->pairs.v[0].distance.v, 7),
+		    IS(host->pairs.v[0].level.v, 4));
 	assert_false(host->pairs.v[0].gpudirect);
 	assert_true(host->pairs.v[1].gpudirect);
 	assert_string_equal(host->pairs.v[1].gpu.text, "3");
@@ -176,10 +172,8 @@ TEST_WITH(channels, NULL, release)
 	assert_int_equal(host->channels.v[1].gpu.rank.v, 1);
 	assert_int_equal(host->channels.v[2].proxy, 4);
 	assert_true(host->channels.v[2].gpudirect);
-	assert_string_equal(host->channels.v[3].gpu.text, "87000");
-	assert_int_equal(host->channels.v[3].net, 5);
-	assert_string_equal(host->channels.v[4].transport, "AWS Libfabric");
-	assert_string_equal(host->channels.v[4].gpu.text, "");
+	ASSERT_EACH(READS(host->channels.v[3].gpu.text, "87000"), IS(host->channels.v[3].net, 5),
+		    READS(host->channels.v[4].transport, "AWS Libfabric"), READS(host->channels.v[4].gpu.text, ""));
 }
 
 TEST_WITH(ranks_and_variables, NULL, release)
@@ -193,10 +187,8 @@ TEST_WITH(ranks_and_variables, NULL, release)
 		"n:1:2 [0] NCCL INFO NCCL_IB_HCA set to ^mlx5_2.\n");
 
 	assert_int_equal(host->ranks.n, 3);
-	assert_int_equal(host->ranks.v[0].bus.v, 0x2a000);
-	assert_int_equal(host->ranks.v[0].nvml.v, 4);
-	assert_int_equal(host->ranks.v[1].bus.known, RD_ABSENT);
-	assert_int_equal(host->ranks.v[2].nvml.known, RD_ABSENT);
+	ASSERT_EACH(IS(host->ranks.v[0].bus.v, 0x2a000), IS(host->ranks.v[0].nvml.v, 4),
+		    IS(host->ranks.v[1].bus.known, RD_ABSENT), IS(host->ranks.v[2].nvml.known, RD_ABSENT));
 	assert_string_equal(rd_run_var(host, "NCCL_NET_GDR_LEVEL"), "PIX");
 	assert_string_equal(rd_run_var(host, "NCCL_IB_TIMEOUT"), "22");
 	assert_string_equal(rd_run_var(host, "NCCL_IB_HCA"), "^mlx5_2.");
@@ -214,11 +206,9 @@ TEST_WITH(ucx, NULL, release)
 
 	assert_string_equal(host->name, "node-1");
 	assert_int_equal(host->uses.n, 4);
-	assert_string_equal(host->uses.v[0].device, "mlx5_2");
-	assert_string_equal(host->uses.v[0].transport, "rc_mlx5");
-	assert_int_equal(host->uses.v[0].port, 1);
-	assert_string_equal(host->uses.v[1].transport, "tcp");
-	assert_string_equal(host->uses.v[3].device, "rdmap0");
+	ASSERT_EACH(READS(host->uses.v[0].device, "mlx5_2"), READS(host->uses.v[0].transport, "rc_mlx5"),
+		    IS(host->uses.v[0].port, 1), READS(host->uses.v[1].transport, "tcp"),
+		    READS(host->uses.v[3].device, "rdmap0"));
 	assert_string_equal(rd_run_var(host, "UCX_TLS"), "tcp");
 	/* Older lines name no host. */
 	assert_string_equal(parse("ucp_worker.c:1783 UCX INFO ep_cfg[2]: tag(sysv/memory tcp/ib1)\n")->name, "");
@@ -239,11 +229,8 @@ TEST_WITH(mooncake_and_nvshmem, NULL, release)
 	assert_false(host->uses.v[1].refused);
 	assert_string_equal(host->uses.v[2].device, "mlx5_7");
 	assert_true(host->uses.v[2].refused);
-	assert_int_equal(host->uses.v[3].pe, 5);
-	assert_string_equal(host->uses.v[3].device, "mlx5_4");
-	assert_int_equal(host->prefers.n, 2);
-	assert_string_equal(host->prefers.v[1].place, "cuda:1");
-	assert_string_equal(host->prefers.v[1].names, "mlx5_1 mlx5_2");
+	ASSERT_EACH(IS(host->uses.v[3].pe, 5), READS(host->uses.v[3].device, "mlx5_4"), IS(host->prefers.n, 2));
+	ASSERT_EACH(READS(host->prefers.v[1].place, "cuda:1"), READS(host->prefers.v[1].names, "mlx5_1 mlx5_2"));
 }
 
 TEST_WITH(what_says_nothing_is_refused, NULL, release)

@@ -50,12 +50,9 @@ TEST_WITH(the_same_failure_of_each_start_is_a_loop, empty, NULL)
 		ev.at_ns++;
 		assert_ptr_equal(add(&ev), loop);
 	}
-	assert_int_equal(loop->where.count, 7);
-	assert_int_equal(loop->starts, 7);
-	assert_int_equal(loop->first, 1011 * SECOND);
-	assert_int_equal(loop->last, 1071 * SECOND);
-	assert_string_equal(loop->where.function, "ib_umem_get");
-	assert_string_equal(loop->where.verb, "ibv_reg_mr");
+	ASSERT_EACH(IS(loop->where.count, 7), IS(loop->starts, 7), IS(loop->first, 1011 * SECOND),
+		    IS(loop->last, 1071 * SECOND));
+	ASSERT_EACH(READS(loop->where.function, "ib_umem_get"), READS(loop->where.verb, "ibv_reg_mr"));
 	assert_string_equal(loop->comm, "trainer");
 }
 

@@ -203,18 +203,11 @@ HOST_TEST(a_record_becomes_an_event)
 	rec.n_user = 1;
 	user = (struct rd_rec_user){ .regs = { 17 }, .size = sizeof(stack), .end = RD_USER_LIMIT };
 	assert_int_equal(decode(host, &rec, &ev), 0);
-	assert_int_equal(ev.pid, 77);
-	assert_int_equal(ev.tid, 78);
-	assert_int_equal(ev.uid, 1000);
-	assert_string_equal(ev.comm, "trainer");
-	assert_string_equal(ev.ibdev, "rxe0");
-	assert_string_equal(ev.cgroup, "/system.slice/slurmstepd.scope/job_42/step_0/user/task_0");
-	assert_int_equal(ev.qpn.known, RD_OK);
-	assert_int_equal(ev.qpn.v, 17);
-	assert_int_equal(ev.port.v, 1);
-	assert_int_equal(ev.err, -14);
-	assert_int_equal(ev.num_attrs, 3);
-	assert_int_equal(ev.n_chain, 3);
+	ASSERT_EACH(IS(ev.pid, 77), IS(ev.tid, 78), IS(ev.uid, 1000));
+	ASSERT_EACH(READS(ev.comm, "trainer"), READS(ev.ibdev, "rxe0"),
+		    READS(ev.cgroup, "/system.slice/slurmstepd.scope/job_42/step_0/user/task_0"));
+	ASSERT_EACH(IS(ev.qpn.known, RD_OK), IS(ev.qpn.v, 17), IS(ev.port.v, 1), IS(ev.err, -14), IS(ev.num_attrs, 3),
+		    IS(ev.n_chain, 3));
 	assert_true(ev.chain[1].branch);
 	assert_int_equal(ev.n_kstack, 2);
 	assert_int_equal(ev.kstack[1].addr, 0x1001);
@@ -237,14 +230,9 @@ HOST_TEST(caller_and_request_are_behind_the_stacks)
 	host_open(host, true);
 	rec.time = 123456;
 	assert_int_equal(decode(host, &rec, &ev), 0);
-	assert_int_equal(ev.at_ns, 123456);
-	assert_int_equal(ev.kstack[0].addr, 0x1000);
-	assert_int_equal(ev.moment.memlock.known, RD_OK);
-	assert_int_equal(ev.moment.memlock.v, 65536);
-	assert_int_equal(ev.moment.nofile.v, 1024);
-	assert_int_equal(ev.moment.fault.kind, RD_MAP_HOLE);
-	assert_int_equal(ev.moment.fault.at, 0x8000);
-	assert_int_equal(ev.moment.n_handles, 1);
+	ASSERT_EACH(IS(ev.at_ns, 123456), IS(ev.kstack[0].addr, 0x1000), IS(ev.moment.memlock.known, RD_OK),
+		    IS(ev.moment.memlock.v, 65536), IS(ev.moment.nofile.v, 1024), IS(ev.moment.fault.kind, RD_MAP_HOLE),
+		    IS(ev.moment.fault.at, 0x8000), IS(ev.moment.n_handles, 1));
 	assert_true(ev.moment.handles[0].found);
 	assert_true(ev.request.readable);
 	assert_int_equal(ev.request.v[RD_REQ_ADDRESS], 0x7000);
@@ -253,8 +241,7 @@ HOST_TEST(caller_and_request_are_behind_the_stacks)
 	/* Without one of them the other is in its place. */
 	rec.n_moment = 0;
 	assert_int_equal(decode(host, &rec, &alone), 0);
-	assert_int_equal(alone.moment.memlock.known, RD_ABSENT);
-	assert_int_equal(alone.moment.n_handles, 0);
+	ASSERT_EACH(IS(alone.moment.memlock.known, RD_ABSENT), IS(alone.moment.n_handles, 0));
 	assert_int_equal(alone.request.v[RD_REQ_LENGTH], 0x2000);
 	rd_event_deinit(&alone);
 	rec.n_moment = 1;
@@ -342,11 +329,8 @@ HOST_TEST(functions_that_do_not_exist_and_text_without_end)
 	memset(rec.comm, 'x', sizeof(rec.comm));
 	memset(rec.ibdev, 'y', sizeof(rec.ibdev));
 	assert_int_equal(decode(host, &rec, &ev), 0);
-	assert_int_equal(ev.root, -1);
-	assert_int_equal(ev.origin, -1);
-	assert_int_equal(ev.chain[0].fn, -1);
-	assert_int_equal(strlen(ev.comm), 15);
-	assert_int_equal(strlen(ev.ibdev), 64);
+	ASSERT_EACH(IS(ev.root, -1), IS(ev.origin, -1), IS(ev.chain[0].fn, -1), IS(strlen(ev.comm), 15),
+		    IS(strlen(ev.ibdev), 64));
 }
 
 /* Whatever the bytes: an error or an event, and no access outside of them (SAN=1 watches). */

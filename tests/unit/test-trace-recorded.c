@@ -40,9 +40,8 @@ TEST(test_functions)
 	assert_int_equal(back.n_modules, 2);
 	assert_true(back.modules[0].rdma && !back.modules[0].has_ops && back.modules[1].has_ops);
 	assert_int_equal(back.n_fns, 2);
-	assert_string_equal(back.fns[1].name, "rxe_reg_user_mr.isra.0");
-	assert_int_equal(back.fns[0].errnos[2], 5);
-	assert_int_equal(back.fns[0].backend, RD_BACKEND_FEXIT);
+	ASSERT_EACH(READS(back.fns[1].name, "rxe_reg_user_mr.isra.0"), IS(back.fns[0].errnos[2], 5),
+		    IS(back.fns[0].backend, RD_BACKEND_FEXIT));
 	assert_true(back.fns[1].member && back.fns[1].taken && back.fns[1].indirect && !back.fns[1].calls_known);
 	rd_trace_functions_pack(&back, &again);
 	assert_int_equal(again.len, text.len);
@@ -132,11 +131,8 @@ TEST(test_events)
 		_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 
 		assert_int_equal(rd_trace_recorded_next(r.facts, &at, end, &set, &ev, &host, &err), 1);
-		assert_int_equal(host, RD_HOST_KEPT);
-		assert_int_equal(ev.time_ns, 1000);
-		assert_int_equal(ev.at_ns, 7);
-		assert_string_equal(ev.ibdev, "rxe0");
-		assert_string_equal(ev.cgroup, "/a/job");
+		ASSERT_EACH(IS(host, RD_HOST_KEPT), IS(ev.time_ns, 1000), IS(ev.at_ns, 7), READS(ev.ibdev, "rxe0"),
+			    READS(ev.cgroup, "/a/job"));
 		assert_null(ev.below_modules);
 		assert_null(ev.why.id);
 		assert_int_equal(ev.n_chain, 1);
@@ -147,9 +143,8 @@ TEST(test_events)
 		assert_int_equal(rd_trace_recorded_next(r.facts, &at, end, &set, &ev, &host, &err), 1);
 		assert_int_equal(host, RD_HOST_JUDGED);
 		assert_null(ev.ibdev);
-		assert_string_equal(ev.below_modules, "mlx5_ib");
-		assert_string_equal(ev.why.id, "memlock-limit");
-		assert_string_equal(ev.why.cause, "too much");
+		ASSERT_EACH(READS(ev.below_modules, "mlx5_ib"), READS(ev.why.id, "memlock-limit"),
+			    READS(ev.why.cause, "too much"));
 		assert_null(ev.why.fix);
 		assert_string_equal(ev.hint, "a hint");
 		assert_int_equal(ev.why.n_evidence, 2);
@@ -218,22 +213,15 @@ TEST(test_summary)
 	rd_bytes_copy(text.data, text.len, &file);
 	assert_int_equal(rd_trace_summary_parse(&file, &set, &ret, &back, &read, &err), 0);
 	assert_true(ret.seconds == sum.seconds);
-	assert_int_equal(ret.per_backend[RD_BACKEND_KPROBE], 3);
-	assert_int_equal(ret.totals.lost, 2);
-	assert_int_equal(ret.totals.missed.known, RD_OK);
+	ASSERT_EACH(IS(ret.per_backend[RD_BACKEND_KPROBE], 3), IS(ret.totals.lost, 2),
+		    IS(ret.totals.missed.known, RD_OK));
 	assert_int_not_equal(ret.totals.run_ns.known, RD_OK);
-	assert_int_equal(ret.hidden, 5);
-	assert_int_equal(ret.early_end, RD_EARLY_END_CPU);
-	assert_int_equal(ret.n_counts, 2);
-	assert_int_equal(back[0].fn, -1);
-	assert_int_equal(back[0].err, -22);
+	ASSERT_EACH(IS(ret.hidden, 5), IS(ret.early_end, RD_EARLY_END_CPU), IS(ret.n_counts, 2));
+	ASSERT_EACH(IS(back[0].fn, -1), IS(back[0].err, -22));
 	assert_null(back[0].object);
-	assert_string_equal(back[0].ibdev, "rxe0");
-	assert_string_equal(back[1].verb, "ibv_reg_mr");
-	assert_int_equal(read.n, 1);
-	assert_int_equal(read.v[0].code, ENOENT);
-	assert_string_equal(read.v[0].message, "a message: 1");
-	assert_string_equal(read.v[0].hint, "a hint");
+	ASSERT_EACH(READS(back[0].ibdev, "rxe0"), READS(back[1].verb, "ibv_reg_mr"), IS(read.n, 1));
+	ASSERT_EACH(IS(read.v[0].code, ENOENT), READS(read.v[0].message, "a message: 1"),
+		    READS(read.v[0].hint, "a hint"));
 }
 
 TEST(test_damaged_summary)

@@ -38,11 +38,12 @@ static struct rd_section *section_of(const struct item *items, size_t n)
 	return section;
 }
 
-/* The names in the order in which they stand, headings in brackets. */
-static void assert_lines(const struct rd_pane *pane, const char *expected)
+/* Arranges, and requires the names in this order, headings in brackets. */
+static void assert_lines(struct rd_pane *pane, const char *expected)
 {
 	char text[256] = "";
 
+	rd_pane_arrange(pane);
 	for (size_t i = 0; i < pane->n; i++) {
 		const struct rd_grid_row *row = &pane->grid.rows[pane->lines[i].row];
 
@@ -60,16 +61,12 @@ PANE_TEST(rows_sort_by_number_both_ways_and_back)
 {
 	rd_pane_set(pane, section_of(abc, 3), &plain, false);
 	pane->sort = COUNT;
-	rd_pane_arrange(pane);
 	assert_lines(pane, "a c b ");
 	pane->backwards = true;
-	rd_pane_arrange(pane);
 	assert_lines(pane, "b c a ");
 	pane->sort = USED;
-	rd_pane_arrange(pane);
 	assert_lines(pane, "c a b ");
 	pane->sort = -1;
-	rd_pane_arrange(pane);
 	assert_lines(pane, "a b c ");
 }
 
@@ -100,7 +97,6 @@ PANE_TEST(a_filter_leaves_what_matches_and_the_cursor_stays_on_its_row)
 	rd_pane_set(pane, section_of(more, 4), &plain, false);
 	assert_string_equal(rd_pane_row(pane)->cells[0].text, "c");
 	strcpy(pane->filter, "X");
-	rd_pane_arrange(pane);
 	assert_lines(pane, "0 a c ");
 	assert_int_equal(pane->n_rows, 3);
 	assert_string_equal(rd_pane_row(pane)->cells[0].text, "c");
@@ -168,7 +164,6 @@ PANE_TEST(groups_have_the_order_of_their_worst_rows)
 	assert_lines(pane, "[z]c d [y]b a [x]u ");
 	pane->sort = 0;
 	pane->backwards = true;
-	rd_pane_arrange(pane);
 	assert_lines(pane, "[z]d c [y]b a [x]u ");
 }
 
@@ -207,9 +202,7 @@ PANE_TEST(removed_rows_are_neither_counted_nor_problems)
 	rd_pane_set(pane, worst_first(), &plain, false);
 	assert_int_equal(pane->n_rows, 5);
 	rd_pane_set(pane, section_of(healthy, 1), &plain, false);
-	assert_int_equal(pane->grid.n, 5);
-	assert_int_equal(pane->grid.n_gone, 4);
-	assert_int_equal(pane->n_rows, 1);
+	ASSERT_EACH(IS(pane->grid.n, 5), IS(pane->grid.n_gone, 4), IS(pane->n_rows, 1));
 	assert_false(rd_pane_next_problem(pane, 3));
 }
 
@@ -224,9 +217,8 @@ PANE_TEST(columns_are_shown_in_the_order_given)
 	assert_int_equal(pane->grid.n_columns, 2);
 	assert_ptr_equal(pane->grid.columns[0], &columns[COUNT]);
 	assert_ptr_equal(pane->grid.columns[1], &columns[NAME]);
-	assert_string_equal(pane->grid.rows[0].cells[0].text, "9");
-	assert_string_equal(pane->grid.rows[0].cells[1].text, "a");
-	assert_string_equal(pane->grid.rows[0].key, "a\n");
+	ASSERT_EACH(READS(pane->grid.rows[0].cells[0].text, "9"), READS(pane->grid.rows[0].cells[1].text, "a"),
+		    READS(pane->grid.rows[0].key, "a\n"));
 }
 
 PANE_TEST(the_screen_follows_the_cursor_through_many_rows)

@@ -31,6 +31,34 @@ int unit_run(int (*setup)(void **state), int (*teardown)(void **state))
 	return _cmocka_run_group_tests(program_invocation_short_name, tests, n_entries, setup, teardown);
 }
 
+void unit_assert_each(const struct unit_value *values, const char *file, int line)
+{
+	bool differ = false;
+
+	for (; values->name; values++) {
+		if (values->words && (!values->text || strcmp(values->text, values->words) != 0))
+			print_error("%s is \"%s\", not \"%s\"\n", values->name, values->text ? values->text : "(null)",
+				    values->words);
+		else if (values->is != values->expected)
+			print_error("%s is %jd, not %jd\n", values->name, (intmax_t)values->is,
+				    (intmax_t)values->expected);
+		else
+			continue;
+		differ = true;
+	}
+	if (differ)
+		_fail(file, line);
+}
+
+void unit_assert_has(const char *text, const char *const *parts, const char *file, int line)
+{
+	for (; *parts; parts++)
+		if (!text || !strstr(text, *parts)) {
+			print_error("\"%s\" is not in \"%s\"\n", *parts, text ? text : "(null)");
+			_fail(file, line);
+		}
+}
+
 __attribute__((weak)) int main(void)
 {
 	return unit_run(NULL, NULL) ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -64,6 +64,30 @@ void unit_add(unsigned line, struct CMUnitTest test);
  * those that failed. A program without a main function of its own does only that. */
 int unit_run(int (*setup)(void **state), int (*teardown)(void **state));
 
+/* Compares values one by one: ASSERT_EACH(IS(ev.pid, 77), READS(ev.comm, "train")). A failure says which of them is another. All are
+ * read before the first is compared, in no order: one that guards another, as a count does an index, stands before, by itself. */
+struct unit_value {
+	const char *name;
+	uintmax_t is, expected;
+	const char *text, *words; /* words NULL: a number */
+};
+/* "| 0" refuses what has a fraction. */
+#define IS(number, expected)                                                                \
+	{                                                                                   \
+#number, (uintmax_t)((number) | 0), (uintmax_t)((expected) | 0), NULL, NULL \
+	}
+#define READS(text, words)               \
+	{                                \
+#text, 0, 0, text, words \
+	}
+#define ASSERT_EACH(...) \
+	unit_assert_each((const struct unit_value[]){ __VA_ARGS__, { NULL, 0, 0, NULL, NULL } }, __FILE__, __LINE__)
+void unit_assert_each(const struct unit_value *values, const char *file, int line);
+
+/* Each of these parts is in the text, which a failure shows. */
+#define ASSERT_HAS(text, ...) unit_assert_has(text, (const char *const[]){ __VA_ARGS__, NULL }, __FILE__, __LINE__)
+void unit_assert_has(const char *text, const char *const *parts, const char *file, int line);
+
 /* Leaves a test out, with the reason, which cmocka does not take: tests/check.sh reads it. */
 #define SKIP(why)                                  \
 	do {                                       \
