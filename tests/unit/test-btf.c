@@ -55,15 +55,13 @@ static void build_module(struct btf *btf, int t_int, int t_uint, int t_big)
 	add_func(btf, "takes_table", 0, btf__add_ptr(btf, ops), 0);
 }
 
-static int setup(void **state)
+static void setup(struct built *b)
 {
-	struct built *b = calloc(1, sizeof(*b));
 	int t_int, t_uint, t_big, t_long;
 	struct btf *module;
 	const void *raw;
 	uint32_t size;
 
-	*state = b;
 	b->host = fake_host_make();
 	b->base = btf__new_empty();
 	t_int = btf__add_int(b->base, "int", 4, BTF_INT_SIGNED);
@@ -82,18 +80,13 @@ static int setup(void **state)
 	memcpy(b->raw, raw, b->size);
 	fake_host_write(&b->host, "/sys/kernel/btf/module", b->raw, b->size);
 	btf__free(module);
-	return 0;
 }
 
-static int teardown(void **state)
+static void teardown(struct built *b)
 {
-	struct built *b = *state;
-
 	btf__free(b->base);
 	fake_host_deinit(&b->host);
 	free(b->raw);
-	free(b);
-	return 0;
 }
 
 static struct rd_fn describe(const struct rd_btf *btf, const char *name)
@@ -106,7 +99,7 @@ static struct rd_fn describe(const struct rd_btf *btf, const char *name)
 	return fn;
 }
 
-#define BUILT_TEST(name) TEST_OF(name, struct built, b, setup, teardown)
+#define BUILT_TEST(name) TEST_BEGUN(name, struct built, b, setup, teardown)
 
 BUILT_TEST(arguments_and_returns_are_read_through_typedefs_and_declarations)
 {
@@ -118,9 +111,7 @@ BUILT_TEST(arguments_and_returns_are_read_through_typedefs_and_declarations)
 	assert_int_equal(rd_btf_read_module(b->host.source, base, "absent", &btf, NULL), -ENOENT);
 	assert_int_equal(rd_btf_read_module(b->host.source, base, "module", &btf, NULL), 0);
 	fn = describe(&btf, "takes_qp");
-	assert_int_equal(fn.ret, RD_RET_INT);
-	assert_int_equal(fn.qp_arg, 0);
-	assert_int_equal(fn.dev_arg, -1);
+	ASSERT_EACH(IS(fn.ret, RD_RET_INT), IS(fn.qp_arg, 0), IS(fn.dev_arg, -1));
 	assert_true(fn.args_ok);
 	assert_int_equal(describe(&btf, "takes_declared_qp").qp_arg, 1);
 	assert_int_equal(describe(&btf, "takes_device").dev_arg, 0);

@@ -21,9 +21,8 @@ struct setup {
 static const char limits_text[] = "# a table\nSymbolErrorCounter 10 120 3600\nLinkDownedCounter 10 0 2 # flaps\n"
 				  "PortXmit*Errors 100 60 -\nXmitWaitPercent - 20 -\n";
 
-static int set_up(void **state)
+static void set_up(struct setup *s)
 {
-	struct setup *s = calloc(1, sizeof(*s));
 	struct rd_err err;
 
 	fabric_from_text(TOPOLOGY, &s->fabric);
@@ -42,18 +41,12 @@ static int set_up(void **state)
 	s->port = &s->fabric.ports[fabric_port_at(&s->fabric, 0xa, 1)];
 	rd_fabric_limits_init(&s->limits);
 	assert_int_equal(rd_fabric_limits_parse("t", limits_text, strlen(limits_text), &s->limits, &err), 0);
-	*state = s;
-	return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct setup *s)
 {
-	struct setup *s = *state;
-
 	rd_findings_deinit(&s->findings);
 	rd_fabric_deinit(&s->fabric);
-	free(s);
-	return 0;
 }
 
 static struct rd_pma_value *value(struct setup *s, const char *name, uint64_t v, uint8_t bits)
@@ -87,7 +80,7 @@ static const char *said(struct setup *s)
 	return text;
 }
 
-#define SETUP_TEST(name) TEST_OF(name, struct setup, s, set_up, tear_down)
+#define SETUP_TEST(name) TEST_BEGUN(name, struct setup, s, set_up, tear_down)
 
 SETUP_TEST(a_sound_fabric_is_silent)
 {

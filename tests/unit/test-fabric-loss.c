@@ -95,9 +95,8 @@ static void begin(struct net *net, struct fabric_run *run)
 	assert_int_equal(fabric_begin(&net->source, &opts, run, &err), 0);
 }
 
-static int setup(void **state)
+static void setup(struct net *net)
 {
-	struct net *net = calloc(1, sizeof(*net));
 	struct fabric_run run;
 
 	assert_int_equal(rd_libibmad_load("test", NULL), 0);
@@ -109,19 +108,13 @@ static int setup(void **state)
 	assert_int_equal(net->plan.n_nodes, NODES);
 	run.fabric = (struct rd_fabric){ 0 };
 	fabric_end(&run);
-	*state = net;
-	return 0;
 }
 
-static int teardown(void **state)
+static void teardown(struct net *net)
 {
-	struct net *net = *state;
-
 	fabric_end(&net->run);
 	rd_fabric_deinit(&net->plan);
 	fake_mads_deinit(&net->fake);
-	free(net);
-	return 0;
 }
 
 /* Discovers again, if that is due, and sweeps meanwhile. Returns whether it was. */
@@ -138,13 +131,14 @@ static bool refresh(struct net *net)
 }
 
 /* Discovers again, and sweeps. */
-static void walk_again(struct net *net)
+static const struct rd_fabric *walk_again(struct net *net)
 {
 	struct rd_err err = { 0 };
 
 	net->fake.now += WALK_INTERVAL;
 	assert_true(refresh(net));
 	assert_int_equal(fabric_sweep(&net->run, &err), 0);
+	return &net->run.fabric;
 }
 
 static const struct rd_fabric_port *port_at(const struct rd_fabric *fabric, uint64_t guid, unsigned number)
@@ -194,7 +188,7 @@ static void lose(struct net *net, unsigned percent, uint32_t seed)
 	net->fake.loss_seed = seed;
 }
 
-#define NET_TEST(name) TEST_OF(name, struct net, net, setup, teardown)
+#define NET_TEST(name) TEST_BEGUN(name, struct net, net, setup, teardown)
 
 NET_TEST(what_is_there_is_never_gone)
 {
@@ -295,8 +289,7 @@ NET_TEST(a_switch_is_gone_with_its_adapters)
 	net->fake.agents[LEAF_LID(2)].silent = UINT_MAX;
 	for (unsigned i = 0; i < HOSTS; i++)
 		net->fake.agents[HOST_LID(2, i)].silent = UINT_MAX;
-	walk_again(net);
-	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_GONE), HOSTS + HOSTS + SPINES);
+	assert_int_equal(count_presence(walk_again(net), RD_PORT_GONE), HOSTS + HOSTS + SPINES);
 	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_UNREACHED), 0);
 	assert_false(rd_fabric_is_incomplete(&net->run.fabric));
 }
@@ -306,8 +299,7 @@ NET_TEST(what_responds_at_its_lid_is_not_gone)
 {
 	begin(net, &net->run);
 	unplug(net, net->hosts[3][2], 1);
-	walk_again(net);
-	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_GONE), 0);
+	assert_int_equal(count_presence(walk_again(net), RD_PORT_GONE), 0);
 	assert_int_equal(port_at(&net->run.fabric, 0x1000 + HOST_LID(3, 2), 1)->presence, RD_PORT_UNREACHED);
 	assert_true(port_at(&net->run.fabric, 0x1000 + HOST_LID(3, 2), 1)->fresh);
 	/* Another node at its LID is no sign of it. */
@@ -324,8 +316,7 @@ NET_TEST(what_is_behind_a_silent_switch_is_not_reached)
 
 	begin(net, &net->run);
 	net->fake.agents[LEAF_LID(2)].silent_route = true;
-	walk_again(net);
-	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_GONE), 0);
+	assert_int_equal(count_presence(walk_again(net), RD_PORT_GONE), 0);
 	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_UNREACHED), HOSTS + HOSTS + SPINES);
 	assert_no_difference(net, &net->run.fabric);
 	port = port_at(&net->run.fabric, 0x1000 + HOST_LID(2, 0), 1);
@@ -333,15 +324,12 @@ NET_TEST(what_is_behind_a_silent_switch_is_not_reached)
 	assert_true(port->fresh);
 	rd_fabric_judge_walk(&net->run.fabric, &findings);
 	assert_int_equal(findings.n, 1);
-	assert_non_null(strstr(findings.v[0].observed, "3 ports have a link"));
-	assert_non_null(strstr(findings.v[0].observed, "node 600 port 3"));
-	assert_non_null(strstr(findings.v[0].observed, "7 known nodes were not reached"));
+	ASSERT_HAS(findings.v[0].observed, "3 ports have a link", "node 600 port 3", "7 known nodes were not reached");
 	assert_non_null(strstr(findings.v[0].fix, "ibportstate 600 3 query"));
 	rd_findings_deinit(&findings);
 	/* When it responds again, nothing is new. */
 	net->fake.agents[LEAF_LID(2)].silent_route = false;
-	walk_again(net);
-	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_PRESENT), net->run.fabric.n_ports);
+	assert_int_equal(count_presence(walk_again(net), RD_PORT_PRESENT), net->run.fabric.n_ports);
 	assert_false(rd_fabric_is_incomplete(&net->run.fabric));
 }
 
@@ -352,8 +340,7 @@ NET_TEST(our_own_link_does_not_make_others_gone)
 	unplug(net, net->hosts[0][0], 1);
 	for (unsigned i = 2; i < FAKE_NOWHERE; i++)
 		net->fake.agents[i].silent = UINT_MAX;
-	walk_again(net);
-	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_GONE), 0);
+	assert_int_equal(count_presence(walk_again(net), RD_PORT_GONE), 0);
 	assert_int_equal(net->run.fabric.n_nodes, NODES);
 }
 
@@ -372,8 +359,7 @@ NET_TEST(what_was_not_read_is_as_before)
 	assert_string_equal(net->run.fabric.nodes[node].description, "node 504");
 	assert_true(rd_fabric_is_incomplete(&net->run.fabric));
 	net->fake.agents[LEAF_LID(4)].silent_attribute = IB_ATTR_PORT_INFO;
-	walk_again(net);
-	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_GONE), 0);
+	assert_int_equal(count_presence(walk_again(net), RD_PORT_GONE), 0);
 	port = port_at(&net->run.fabric, 0x1000 + LEAF_LID(4), 2);
 	assert_int_equal(port->lid, LEAF_LID(4));
 	assert_int_equal(port->state, RD_LINK_ACTIVE);
@@ -450,10 +436,9 @@ NET_TEST(a_duplicate_guid_is_named_with_both_places)
 	}
 	rd_fabric_judge_walk(fabric, &findings);
 	assert_int_equal(findings.n, 1);
-	assert_string_equal(findings.v[0].id, "fabric-guid-duplicate");
-	assert_int_equal(findings.v[0].severity, RD_SEV_CRITICAL);
-	assert_non_null(strstr(findings.v[0].observed, "node 14 port 1, connected to node 502 port 2"));
-	assert_non_null(strstr(findings.v[0].observed, "node 34 port 1, connected to node 505 port 4"));
+	ASSERT_EACH(READS(findings.v[0].id, "fabric-guid-duplicate"), IS(findings.v[0].severity, RD_SEV_CRITICAL));
+	ASSERT_HAS(findings.v[0].observed, "node 14 port 1, connected to node 502 port 2",
+		   "node 34 port 1, connected to node 505 port 4");
 	/* It explains all differences from the saved topology. */
 	rd_fabric_compare(&net->plan, fabric, &findings);
 	assert_true(findings.n >= 2);

@@ -58,24 +58,16 @@ static void make_tree(struct setup *s, unsigned leaves, unsigned twice, bool (*w
 	support(s);
 }
 
-static int set_up(void **state)
+static void set_up(struct setup *s)
 {
-	struct setup *s = calloc(1, sizeof(*s));
-
 	rd_fabric_limits_init(&s->limits);
 	make_tree(s, LEAVES, 1, NULL);
-	*state = s;
-	return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct setup *s)
 {
-	struct setup *s = *state;
-
 	rd_findings_deinit(&s->findings);
 	rd_fabric_deinit(&s->fabric);
-	free(s);
-	return 0;
 }
 
 /* "id|severity|subject|observed" of all findings, in lines. */
@@ -116,7 +108,7 @@ static void support_all(struct setup *s, uint64_t guid, unsigned number, unsigne
 	port->speed_supported = peer->speed_supported = speed_bits;
 }
 
-#define SETUP_TEST(name) TEST_OF(name, struct setup, s, set_up, tear_down)
+#define SETUP_TEST(name) TEST_BEGUN(name, struct setup, s, set_up, tear_down)
 
 SETUP_TEST(one_link_of_1x_is_odd)
 {
@@ -249,9 +241,8 @@ SETUP_TEST(a_missing_uplink_is_one_cause_with_a_plan)
 	rd_fabric_compare(&plan.fabric, &s->fabric, &s->findings);
 	for (size_t i = 0; i < s->findings.n; i++)
 		causes += s->findings.v[i].severity > RD_SEV_NOTE && rd_finding_stands(&s->findings.v[i]);
-	assert_int_equal(causes, 1);
-	assert_string_equal(s->findings.v[0].id, "fabric-uplink-missing");
-	assert_string_equal(s->findings.v[0].caused_by.id, "fabric-cable-missing");
+	ASSERT_EACH(IS(causes, 1), READS(s->findings.v[0].id, "fabric-uplink-missing"),
+		    READS(s->findings.v[0].caused_by.id, "fabric-cable-missing"));
 	rd_fabric_deinit(&plan.fabric);
 }
 
@@ -342,14 +333,11 @@ SETUP_TEST(a_census_counts_kinds)
 	run_at(s, LEAF(3), 2, 1, RD_SPEED_HDR);
 	s->fabric.ports[fabric_port_at(&s->fabric, HOST(1, 1), 1)].presence = RD_PORT_GONE;
 	rd_fabric_take_census(&s->fabric, &census);
-	assert_int_equal(census.switches, LEAVES + SPINES);
-	assert_int_equal(census.adapters, LEAVES * HOSTS - 2);
-	assert_int_equal(census.aggregation_nodes, 1);
-	assert_int_equal(census.links, LEAVES * (HOSTS + SPINES));
-	assert_int_equal(census.n_rates, 2);
-	assert_int_equal(census.rates[0].links, LEAVES * (HOSTS + SPINES) - 1);
-	assert_int_equal(census.rates[0].uplinks, LEAVES * SPINES - 1);
-	assert_int_equal(census.rates[1].width, 1);
+	ASSERT_EACH(IS(census.switches, LEAVES + SPINES), IS(census.adapters, LEAVES * HOSTS - 2),
+		    IS(census.aggregation_nodes, 1), IS(census.links, LEAVES * (HOSTS + SPINES)),
+		    IS(census.n_rates, 2));
+	ASSERT_EACH(IS(census.rates[0].links, LEAVES * (HOSTS + SPINES) - 1),
+		    IS(census.rates[0].uplinks, LEAVES * SPINES - 1), IS(census.rates[1].width, 1));
 	assert_true(rd_fabric_rate_is_rare(&census, &census.rates[1]));
 	assert_false(rd_fabric_rate_is_rare(&census, &census.rates[0]));
 }

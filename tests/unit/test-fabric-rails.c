@@ -95,24 +95,14 @@ static unsigned one_moved(unsigned unit, unsigned host, unsigned rail)
 static const char moved[] =
 	"leaf0 port 7, to node05 HCA-3 port 1|HCA-3, where nearly all adapters are HCA-0|at leaf3, as node00 HCA-3";
 
-static int set_up(void **state)
+static void tear_down(struct setup *s)
 {
-	*state = calloc(1, sizeof(struct setup));
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct setup *s = *state;
-
 	rd_findings_deinit(&s->findings);
 	rd_fabric_deinit(&s->fabric);
 	rd_buf_deinit(&s->text);
-	free(s);
-	return 0;
 }
 
-#define SETUP_TEST(name) TEST_OF(name, struct setup, s, set_up, tear_down)
+#define SETUP_TEST(name) TEST_ON(name, struct setup, s, { 0 }, tear_down)
 
 SETUP_TEST(an_adapter_at_another_rail_is_found)
 {

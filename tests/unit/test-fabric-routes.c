@@ -56,10 +56,8 @@ static void make_tables(struct net *net, uint16_t top)
 }
 
 /* The spine of a host's LID: those of a leaf alternate. */
-static int set_up(void **state)
+static void set_up(struct net *net)
 {
-	struct net *net = calloc(1, sizeof(*net));
-
 	fabric_from_tree(LEAVES, SPINES, DOWN, &net->fabric);
 	for (unsigned i = 0; i < LEAVES; i++)
 		set_lid(net, LEAF(i), (uint16_t)(1 + i));
@@ -77,8 +75,6 @@ static int set_up(void **state)
 			for (unsigned spine = 0; spine < SPINES; spine++)
 				set_entry(net, SPINE(spine), LID_OF(leaf, i), leaf + 1);
 		}
-	*state = net;
-	return 0;
 }
 
 static void clear(struct net *net)
@@ -88,15 +84,11 @@ static void clear(struct net *net)
 	rd_findings_deinit(&net->findings);
 }
 
-static int tear_down(void **state)
+static void tear_down(struct net *net)
 {
-	struct net *net = *state;
-
 	clear(net);
 	rd_routes_deinit(&net->routes);
 	rd_fabric_deinit(&net->fabric);
-	free(net);
-	return 0;
 }
 
 static struct rd_fabric_port *port_at(struct net *net, uint64_t guid, unsigned number)
@@ -125,10 +117,12 @@ static const char *way(struct net *net)
 	return text;
 }
 
-static void judge(struct net *net)
+/* The number of findings. */
+static size_t judge(struct net *net)
 {
 	clear(net);
 	rd_routes_judge(&net->fabric, &net->routes, &net->verdict, &net->findings);
+	return net->findings.n;
 }
 
 static void assert_finding(const struct net *net, const char *id, const char *subject, const char *observed)
@@ -139,7 +133,7 @@ static void assert_finding(const struct net *net, const char *id, const char *su
 	assert_string_equal(net->findings.v[0].observed, observed);
 }
 
-#define NET_TEST(name) TEST_OF(name, struct net, net, set_up, tear_down)
+#define NET_TEST(name) TEST_BEGUN(name, struct net, net, set_up, tear_down)
 
 NET_TEST(sound_tables_route_each_pair)
 {
@@ -156,13 +150,11 @@ NET_TEST(sound_tables_route_each_pair)
 		     LID_OF(0, 1), &back);
 	assert_false(rd_path_is_reverse(&net->path, &back));
 	rd_path_deinit(&back);
-	judge(net);
-	assert_int_equal(net->findings.n, 0);
+	assert_int_equal(judge(net), 0);
 	assert_int_equal(net->verdict.pairs, 12 * 11);
 	assert_int_equal(net->verdict.by_end[RD_ROUTE_ARRIVES], 12 * 11);
 	assert_int_equal(net->verdict.n, LEAVES); /* the uplinks of each leaf */
-	assert_int_equal(net->verdict.groups[0].lids, 8);
-	assert_int_equal(net->verdict.groups[0].most, 4);
+	ASSERT_EACH(IS(net->verdict.groups[0].lids, 8), IS(net->verdict.groups[0].most, 4));
 }
 
 NET_TEST(a_missing_entry_is_named_at_its_switch)
@@ -215,10 +207,8 @@ NET_TEST(a_loop_has_one_name)
 {
 	set_entry(net, LEAF(2), LID_OF(0, 1), DOWN + 1);
 	set_entry(net, SPINE(0), LID_OF(0, 1), 3); /* back to leaf2 */
-	judge(net);
-	assert_int_equal(net->findings.n, 1);
-	assert_string_equal(net->findings.v[0].id, "fabric-route-loop");
-	assert_string_equal(net->findings.v[0].subject, "spine0");
+	assert_int_equal(judge(net), 1);
+	ASSERT_EACH(READS(net->findings.v[0].id, "fabric-route-loop"), READS(net->findings.v[0].subject, "spine0"));
 	assert_int_equal(net->verdict.by_end[RD_ROUTE_LOOPS], DOWN);
 }
 
@@ -247,10 +237,8 @@ NET_TEST(a_route_to_another_adapter_goes_astray)
 	set_entry(net, LEAF(1), LID_OF(1, 2), 1);
 	assert_string_equal(way(net), "host0-0 HCA-1:-1>1 leaf0:1>5 spine0:1>2 leaf1:5>1 host1-0 HCA-1:1>-1");
 	assert_string_equal(net->findings.v[0].id, "fabric-route-astray");
-	judge(net);
-	assert_int_equal(net->findings.n, 1);
-	assert_string_equal(net->findings.v[0].id, "fabric-route-astray");
-	assert_string_equal(net->findings.v[0].subject, "leaf1");
+	assert_int_equal(judge(net), 1);
+	ASSERT_EACH(READS(net->findings.v[0].id, "fabric-route-astray"), READS(net->findings.v[0].subject, "leaf1"));
 	assert_int_equal(net->verdict.by_end[RD_ROUTE_ASTRAY], 11);
 }
 
@@ -266,8 +254,7 @@ NET_TEST(a_table_that_was_not_read_is_unknown)
 		"LID 106 (host1-2 HCA-1 port 1): route for LID 106 is unknown from spine0 on: its forwarding table was "
 		"not read");
 	assert_int_equal(net->findings.v[0].severity, RD_SEV_UNKNOWN);
-	judge(net);
-	assert_int_equal(net->findings.n, 1);
+	assert_int_equal(judge(net), 1);
 	assert_string_equal(net->findings.v[0].id, "fabric-route-unread");
 	assert_int_equal(net->verdict.by_end[RD_ROUTE_UNKNOWN], 48); /* 6 LIDs from 8 hosts of other leaves */
 	assert_int_equal(net->verdict.by_end[RD_ROUTE_ARRIVES], 132 - 48);
@@ -278,8 +265,7 @@ NET_TEST(many_switches_with_one_fault_are_few_findings)
 {
 	for (unsigned leaf = 0; leaf < LEAVES; leaf++)
 		net->routes.tables[node_at(net, LEAF(leaf))].top.known = RD_ABSENT;
-	judge(net);
-	assert_int_equal(net->findings.n, 1);
+	assert_int_equal(judge(net), 1);
 	assert_non_null(strstr(net->findings.v[0].observed, "; 2 more switches"));
 	assert_int_equal(net->verdict.by_end[RD_ROUTE_UNKNOWN], 132);
 }
@@ -290,8 +276,7 @@ NET_TEST(what_is_not_active_takes_no_part)
 	port_at(net, HOST(1, 2), 1)->state = RD_LINK_INIT;
 	for (unsigned leaf = 0; leaf < LEAVES; leaf++)
 		set_entry(net, LEAF(leaf), LID_OF(1, 2), RD_ROUTE_NONE);
-	judge(net);
-	assert_int_equal(net->findings.n, 0);
+	assert_int_equal(judge(net), 0);
 	assert_int_equal(net->verdict.pairs, 11 * 10);
 }
 
@@ -356,8 +341,7 @@ NET_TEST(what_cannot_be_even_is_not_uneven)
 	/* Of 12 LIDs over 8 parallel links half over one: uneven. */
 	for (unsigned i = 8; i < 14; i++)
 		set_entry(net, 0xa0, (uint16_t)(1 + i), 31);
-	judge(net);
-	assert_int_equal(net->findings.n, 1);
+	assert_int_equal(judge(net), 1);
 	assert_string_equal(net->findings.v[0].id, "fabric-route-uneven");
 }
 

@@ -37,28 +37,21 @@ static void read_twice(struct rd_fabric *fabric)
 	}
 }
 
-static int set_up(void **state)
+static void set_up(struct setup *s)
 {
 	static const char text[] = "XmitWaitPercent - 20 70\n";
-	struct setup *s = calloc(1, sizeof(*s));
 	struct rd_err err;
 
 	fabric_from_tree(3, 2, DOWN, &s->fabric);
 	read_twice(&s->fabric);
 	rd_fabric_limits_init(&s->limits);
 	assert_int_equal(rd_fabric_limits_parse("t", text, strlen(text), &s->limits, &err), 0);
-	*state = s;
-	return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct setup *s)
 {
-	struct setup *s = *state;
-
 	rd_findings_deinit(&s->findings);
 	rd_fabric_deinit(&s->fabric);
-	free(s);
-	return 0;
 }
 
 static struct rd_fabric_port *port_at(struct setup *s, uint64_t guid, unsigned number)
@@ -94,7 +87,7 @@ static void assert_root(const struct setup *s, size_t i, const char *subject, co
 		assert_string_equal(s->findings.v[i].observed, observed);
 }
 
-#define SETUP_TEST(name) TEST_OF(name, struct setup, s, set_up, tear_down)
+#define SETUP_TEST(name) TEST_BEGUN(name, struct setup, s, set_up, tear_down)
 
 /* host0-0 takes packets slowly: the leaf, both spines and the other leaves wait. */
 SETUP_TEST(a_slow_receiver_is_one_finding_at_its_port)

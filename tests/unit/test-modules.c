@@ -13,24 +13,13 @@ static const char proc_modules[] = "new_driver 4096 0 - Live 0x0000000000000000 
 				   "cut short\n"
 				   "no_users 4096 0\n";
 
-static int setup(void **state)
+static void begin(struct fake_host *host)
 {
-	struct fake_host *host = calloc(1, sizeof(*host));
-
-	*state = host;
 	*host = fake_host_make();
 	fake_host_text(host, "/proc/modules", proc_modules);
-	return 0;
 }
 
-static int teardown(void **state)
-{
-	fake_host_deinit(*state);
-	free(*state);
-	return 0;
-}
-
-#define FAKE_HOST_TEST(name) TEST_OF(name, struct fake_host, host, setup, teardown)
+#define FAKE_HOST_TEST(name) TEST_BEGUN(name, struct fake_host, host, begin, fake_host_deinit)
 
 FAKE_HOST_TEST(all_that_depend_on_the_core_are_found_directly_or_not)
 {
@@ -96,11 +85,8 @@ FAKE_HOST_TEST(symbols_of_one_module_are_read_and_no_others)
 	fake_host_text(host, "/proc/kallsyms", text);
 	assert_int_equal(rd_ksyms_read(host->source, want_mine, "mine", &syms, NULL), 0);
 	assert_int_equal(syms.n, 3);
-	assert_true(syms.v[0].addr == 0);
-	assert_string_equal(syms.v[1].name, "mine_static");
-	assert_string_equal(syms.v[1].module, "mine");
-	assert_string_equal(syms.v[2].name, "mine_global");
-	assert_true(syms.v[2].addr == 0xffffffffc0100020);
+	ASSERT_EACH(IS(syms.v[0].addr, 0), READS(syms.v[1].name, "mine_static"), READS(syms.v[1].module, "mine"),
+		    READS(syms.v[2].name, "mine_global"), IS(syms.v[2].addr, 0xffffffffc0100020));
 }
 
 FAKE_HOST_TEST(all_symbols_with_an_address_are_read_for_stacks)

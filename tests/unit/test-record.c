@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What was answered while recording is what the bundle answers. */
+#include "fake-host.h"
 #include "fake-netlink.h"
 #include "tar.h"
 #include "tests/source-parts.h"
@@ -13,48 +14,21 @@
 #include <rdma/rdma_netlink.h>
 #include <time.h>
 
-struct host {
-	char root[64];
-	struct rd_source *live;
-};
-
-static void shell(const char *root, const char *what)
+static void shell(struct fake_host *host, const char *command)
 {
-	_cleanup_free_ char *command = NULL;
-
-	assert_true(asprintf(&command, "cd %s && %s", root, what) > 0);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(fake_host_run(host, command), 0);
 }
 
-static int host_setup(void **state)
+static void begin(struct fake_host *host)
 {
-	struct host *host = calloc(1, sizeof(*host));
-
-	strcpy(host->root, "/tmp/rdmadiag-unit-XXXXXX");
-	if (!mkdtemp(host->root))
-		return -1;
-	shell(host->root,
+	*host = fake_host_make();
+	shell(host,
 	      "mkdir -p proc/sys/kernel proc/7 sys/class/net sys/devices/pci0/net/eth0 sys/devices/empty bin &&"
 	      "echo n1 > proc/sys/kernel/hostname && ln -s 7 proc/self && ln -s /bin/sh proc/7/exe && echo sh > bin/sh &&"
 	      "ln -s ../../devices/pci0/net/eth0 sys/class/net/eth0 && echo 1500 > sys/devices/pci0/net/eth0/mtu &&"
 	      "ln -s ../../../pci0 sys/devices/pci0/net/eth0/device && printf 'a\\0b' > sys/devices/pci0/config &&"
 	      "ln -s nowhere sys/dangling && ln -s loop sys/loop && : > sys/devices/pci0/none &&"
 	      "printf 'HOME=/root\\0NCCL_DEBUG=INFO\\0TOKEN=x\\0UCX_TLS=rc' > proc/7/environ");
-	*state = host;
-	return rd_source_live_open(host->root, &host->live, NULL);
-}
-
-static int host_teardown(void **state)
-{
-	struct host *host = *state;
-	char command[128];
-
-	rd_source_closep(&host->live);
-	snprintf(command, sizeof(command), "rm -rf %s", host->root);
-	if (system(command) != 0)
-		return -1;
-	free(host);
-	return 0;
 }
 
 /* Asks everything about each of these paths, and writes down every answer. */
@@ -122,7 +96,7 @@ static void reopen(struct rd_source *record, const char *suffix, struct rd_sourc
 	unlink(path);
 }
 
-#define HOST_TEST(name) TEST_OF(name, struct host, host, host_setup, host_teardown)
+#define HOST_TEST(name) TEST_BEGUN(name, struct fake_host, host, begin, fake_host_deinit)
 
 HOST_TEST(a_recording_answers_as_the_host_did)
 {
@@ -132,7 +106,7 @@ HOST_TEST(a_recording_answers_as_the_host_did)
 		_cleanup_(rd_source_closep) struct rd_source *record = NULL, *bundle = NULL;
 		_cleanup_buf_ struct rd_buf first = { 0 }, again = { 0 }, replayed = { 0 }, recorded = { 0 };
 
-		record = rd_source_record_open(host->live);
+		record = rd_source_record_open(host->source);
 		ask_all(record, &first);
 		ask_all(record, &again);
 		assert_string_equal(first.data, again.data);
@@ -143,9 +117,7 @@ HOST_TEST(a_recording_answers_as_the_host_did)
 		record = rd_source_record_open(bundle);
 		ask_all(record, &recorded);
 		assert_string_equal(first.data, recorded.data);
-		assert_non_null(strstr(first.data, "/sys/class/net/eth0/mtu: read 0 1500"));
-		assert_non_null(strstr(first.data, "link 0 ../../../pci0"));
-		assert_non_null(strstr(first.data, "link 0 /bin/sh"));
+		ASSERT_HAS(first.data, "/sys/class/net/eth0/mtu: read 0 1500", "link 0 ../../../pci0", "link 0 /bin/sh");
 	}
 }
 
@@ -156,7 +128,7 @@ HOST_TEST(a_recording_of_a_recording_says_the_same)
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	uint64_t mode = 0, again = 0, before = 0;
 
-	record = rd_source_record_open(host->live);
+	record = rd_source_record_open(host->source);
 	assert_int_equal(rd_stat(record, RD_OP_MODE, "/bin/sh", &mode, NULL), 0);
 	assert_int_equal(rd_stat(record, RD_OP_INO, "/sys/devices/pci0/none", &before, NULL), 0);
 	assert_int_equal(rd_source_record_next(record, NULL), 0);
@@ -184,19 +156,19 @@ HOST_TEST(within_a_sample_a_file_does_not_change)
 {
 	_cleanup_(rd_source_closep) struct rd_source *record = NULL, *bundle = NULL;
 
-	shell(host->root, ">sys/empty");
-	record = rd_source_record_open(host->live);
+	shell(host, ">sys/empty");
+	record = rd_source_record_open(host->source);
 	assert_string_equal(text_at(record, "/sys/class/net/eth0/mtu"), "1500\n");
 	assert_string_equal(text_at(record, "/sys/new"), "(ENOENT)");
 	assert_string_equal(text_at(record, "/sys/empty"), "");
-	shell(host->root, "echo 9000 > sys/devices/pci0/net/eth0/mtu && echo x > sys/new");
+	shell(host, "echo 9000 > sys/devices/pci0/net/eth0/mtu && echo x > sys/new");
 	assert_string_equal(text_at(record, "/sys/class/net/eth0/mtu"), "1500\n");
 	assert_string_equal(text_at(record, "/sys/new"), "(ENOENT)");
 	assert_int_equal(rd_source_record_next(record, NULL), 0);
 	assert_string_equal(text_at(record, "/sys/class/net/eth0/mtu"), "9000\n");
 	assert_string_equal(text_at(record, "/sys/new"), "x\n");
 	assert_string_equal(text_at(record, "/sys/empty"), "");
-	shell(host->root, "rm sys/devices/pci0/net/eth0/mtu sys/new");
+	shell(host, "rm sys/devices/pci0/net/eth0/mtu sys/new");
 	assert_int_equal(rd_source_record_next(record, NULL), 0);
 	assert_string_equal(text_at(record, "/sys/class/net/eth0/mtu"), "(ENOENT)");
 	reopen(record, ".tar", &bundle);
@@ -217,7 +189,7 @@ HOST_TEST(of_an_environment_only_variables_of_communication_libraries_are_kept)
 	_cleanup_(rd_source_closep) struct rd_source *record = NULL, *bundle = NULL;
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 
-	record = rd_source_record_open(host->live);
+	record = rd_source_record_open(host->source);
 	assert_int_equal(rd_read_file(record, "/proc/7/environ", &bytes, NULL), 0);
 	assert_int_equal(bytes.size, sizeof("NCCL_DEBUG=INFO\0UCX_TLS=rc") - 1);
 	assert_memory_equal(bytes.data, "NCCL_DEBUG=INFO\0UCX_TLS=rc", bytes.size);
@@ -234,15 +206,15 @@ HOST_TEST(a_bundle_that_cannot_be_written_leaves_nothing_behind)
 	struct rd_err err = { 0 };
 	char path[128];
 
-	record = rd_source_record_open(host->live);
+	record = rd_source_record_open(host->source);
 	assert_int_equal(rd_source_record_take(record, &recording, NULL), 0);
 	assert_int_equal(rd_record_save(&recording, "0", "/tmp/no-such-folder/x.tar", false, NULL, &err), -ENOENT);
 	snprintf(path, sizeof(path), "%s/x.zip", host->root);
 	assert_int_equal(rd_record_can_save(path, false, &err), -EINVAL);
-	shell(host->root, "mkdir -p x.tar/in-the-way");
+	shell(host, "mkdir -p x.tar/in-the-way");
 	snprintf(path, sizeof(path), "%s/x.tar", host->root);
 	assert_true(rd_record_save(&recording, "0", path, false, NULL, &err) < 0);
-	shell(host->root, "! ls -d .rdmadiag.* 2>/dev/null");
+	shell(host, "! ls -d .rdmadiag.* 2>/dev/null");
 }
 
 /* A host that has netlink: one answer, one refusal. */

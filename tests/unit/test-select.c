@@ -131,20 +131,10 @@ static bool build_all(struct fake_host *host)
 	       fake_host_run(host, "mv lib/modules/9.9/new_driver.ko lib/modules/9.9/new-driver.ko") == 0;
 }
 
-static int setup(void **state)
+static void begin(struct fake_host *host)
 {
-	struct fake_host *host = calloc(1, sizeof(*host));
-
 	*host = fake_host_make();
-	*state = host;
-	return build_all(host) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	fake_host_deinit(*state);
-	free(*state);
-	return 0;
+	assert_true(build_all(host));
 }
 
 static const struct rd_module *module_of(const struct rd_fnset *set, const char *name)
@@ -163,7 +153,7 @@ static bool noted(const struct rd_errlist *notes, const char *object, const char
 	return false;
 }
 
-#define FAKE_HOST_TEST(name) TEST_OF(name, struct fake_host, host, setup, teardown)
+#define FAKE_HOST_TEST(name) TEST_BEGUN(name, struct fake_host, host, begin, fake_host_deinit)
 
 FAKE_HOST_TEST(a_driver_never_seen_is_selected_by_what_its_verbs_reach)
 {
@@ -243,21 +233,15 @@ FAKE_HOST_TEST(types_say_what_returns_an_errno_and_where_the_queue_pair_is)
 
 	assert_int_equal(fn->ret, RD_RET_INT);
 	assert_true(fn->args_ok);
-	assert_int_equal(fn->qp_arg, 0);
-	assert_int_equal(fn->dev_arg, -1);
-	assert_int_equal(select_host_fn(&set, "newd_reg_user_mr")->ret, RD_RET_PTR);
-	assert_int_equal(select_host_fn(&set, "newd_reg_user_mr")->dev_arg, 0);
-	assert_int_equal(select_host_fn(&set, "uv_ioctl")->ret, RD_RET_LONG);
-	assert_int_equal(select_host_fn(&set, "newd_void")->ret, RD_RET_VOID);
-	assert_int_equal(select_host_fn(&set, "newd_flag")->ret, RD_RET_BOOL);
-	assert_int_equal(select_host_fn(&set, "ib_core_flags")->ret, RD_RET_UNSIGNED);
-	assert_int_equal(set.off.qp_device, 8);
-	assert_int_equal(set.off.qp_num, 16);
-	assert_int_equal(set.off.qp_port, 20);
-	assert_int_equal(set.off.ibdev_name, 24);
-	assert_int_equal(set.off.bundle_ufile, 24);
-	assert_int_equal(set.off.ufile_device, 8);
-	assert_int_equal(set.off.uverbs_dev_devt, 12);
+	ASSERT_EACH(IS(fn->qp_arg, 0), IS(fn->dev_arg, -1),
+		    IS(select_host_fn(&set, "newd_reg_user_mr")->ret, RD_RET_PTR),
+		    IS(select_host_fn(&set, "newd_reg_user_mr")->dev_arg, 0),
+		    IS(select_host_fn(&set, "uv_ioctl")->ret, RD_RET_LONG),
+		    IS(select_host_fn(&set, "newd_void")->ret, RD_RET_VOID),
+		    IS(select_host_fn(&set, "newd_flag")->ret, RD_RET_BOOL),
+		    IS(select_host_fn(&set, "ib_core_flags")->ret, RD_RET_UNSIGNED), IS(set.off.qp_device, 8),
+		    IS(set.off.qp_num, 16), IS(set.off.qp_port, 20), IS(set.off.ibdev_name, 24),
+		    IS(set.off.bundle_ufile, 24), IS(set.off.ufile_device, 8), IS(set.off.uverbs_dev_devt, 12));
 }
 
 #define KPROBES (1 << RD_BACKEND_KPROBE_MULTI | 1 << RD_BACKEND_KPROBE)
@@ -289,9 +273,7 @@ FAKE_HOST_TEST(a_driver_without_type_information_is_traced_by_probes)
 	fake_host_remove(host, "/sys/kernel/btf/new_driver");
 	set = select_host_run(host, &notes);
 	fn = select_host_fn(&set, "newd_check_attr");
-	assert_int_equal(fn->rule, RD_RULE_SELECTED);
-	assert_int_equal(fn->ret, RD_RET_UNKNOWN);
-	assert_int_equal(fn->attachable, KPROBES);
+	ASSERT_EACH(IS(fn->rule, RD_RULE_SELECTED), IS(fn->ret, RD_RET_UNKNOWN), IS(fn->attachable, KPROBES));
 	assert_true(select_host_reached(&set, "hw_mailbox", "ib_device_ops.create_qp"));
 	assert_false(module_of(&set, "new_driver")->has_btf);
 	assert_non_null(module_of(&set, "new_driver")->note);
@@ -331,17 +313,14 @@ FAKE_HOST_TEST(a_file_of_another_build_is_not_believed)
 	assert_true(noted(&notes, "new_driver", "different build"));
 	fn = select_host_fn(&set, "newd_create_qp");
 	assert_int_equal(fn->rule, RD_RULE_SELECTED);
-	assert_int_equal(fn->attachable, FEXITS | KPROBES);
-	assert_int_equal(fn->n_roots, 0);
-	assert_int_equal(select_host_fn(&set, "newd_void")->rule, RD_RULE_NOT_REACHED);
-	assert_int_equal(select_host_fn(&set, "newd_post_send")->rule, RD_RULE_DATA_PATH);
-	assert_int_equal(select_host_fn(&set, "newd_idle")->rule, RD_RULE_NOT_REACHED);
+	ASSERT_EACH(IS(fn->attachable, FEXITS | KPROBES), IS(fn->n_roots, 0),
+		    IS(select_host_fn(&set, "newd_void")->rule, RD_RULE_NOT_REACHED),
+		    IS(select_host_fn(&set, "newd_post_send")->rule, RD_RULE_DATA_PATH),
+		    IS(select_host_fn(&set, "newd_idle")->rule, RD_RULE_NOT_REACHED));
 	/* A clone: BTF knows the bare name only, and a trampoline cannot be put on it. */
 	fn = select_host_fn(&set, "newd_modify_qp.part.0");
 	assert_true(fn->suffixed);
-	assert_int_equal(fn->ret, RD_RET_INT);
-	assert_int_equal(fn->btf_id, 0);
-	assert_int_equal(fn->attachable, KPROBES);
+	ASSERT_EACH(IS(fn->ret, RD_RET_INT), IS(fn->btf_id, 0), IS(fn->attachable, KPROBES));
 	assert_true(select_host_fn(&set, "newd_twice_create")->ambiguous);
 	assert_int_equal(rd_fnset_find(&set, "__pfx_newd_idle"), -1);
 }
@@ -381,13 +360,11 @@ FAKE_HOST_TEST(nothing_but_names_still_gives_a_selection)
 	set = select_host_run(host, &notes);
 	fn = select_host_fn(&set, "newd_create_qp");
 	assert_int_equal(fn->rule, RD_RULE_SELECTED);
-	assert_int_equal(fn->ret, RD_RET_UNKNOWN);
-	assert_int_equal(fn->attachable, 0);
-	assert_int_equal(select_host_fn(&set, "newd_destroy_qp")->rule, RD_RULE_CLEANUP);
-	assert_int_equal(select_host_fn(&set, "newd_idle")->rule, RD_RULE_NOT_REACHED);
-	assert_int_equal(select_host_fn(&set, "ib_uverbs_ioctl")->entry, RD_ENTRY_UVERBS_IOCTL);
-	assert_int_equal(set.off.qp_num, -1);
-	assert_int_equal(set.off.uverbs_dev_devt, -1);
+	ASSERT_EACH(IS(fn->ret, RD_RET_UNKNOWN), IS(fn->attachable, 0),
+		    IS(select_host_fn(&set, "newd_destroy_qp")->rule, RD_RULE_CLEANUP),
+		    IS(select_host_fn(&set, "newd_idle")->rule, RD_RULE_NOT_REACHED),
+		    IS(select_host_fn(&set, "ib_uverbs_ioctl")->entry, RD_ENTRY_UVERBS_IOCTL), IS(set.off.qp_num, -1),
+		    IS(set.off.uverbs_dev_devt, -1));
 	assert_true(noted(&notes, "available_filter_functions", ""));
 	assert_true(noted(&notes, "modules.dep", ""));
 }

@@ -19,23 +19,15 @@ struct net {
 	struct rd_sweep_stats stats;
 };
 
-static int setup(void **state)
+static void setup(struct net *net)
 {
-	struct net *net = calloc(1, sizeof(*net));
-
 	fake_mads_init(&net->fake);
 	net->limits = (struct rd_sweep_limits){ .window = 64, .per_lid = 2, .timeout_ms = 100, .retries = 2 };
-	*state = net;
-	return 0;
 }
 
-static int teardown(void **state)
+static void teardown(struct net *net)
 {
-	struct net *net = *state;
-
 	fake_mads_deinit(&net->fake);
-	free(net);
-	return 0;
 }
 
 /* An agent with some ports, each asked for five attributes. LIDs are counted from 1. */
@@ -85,7 +77,7 @@ static size_t errors(const struct net *net, int code)
 	return n;
 }
 
-#define NET_TEST(name) TEST_OF(name, struct net, net, setup, teardown)
+#define NET_TEST(name) TEST_BEGUN(name, struct net, net, setup, teardown)
 
 NET_TEST(every_question_is_answered_once_whatever_the_order)
 {
@@ -94,9 +86,8 @@ NET_TEST(every_question_is_answered_once_whatever_the_order)
 		add(net, i % 10 ? 1 : 32);
 	assert_int_equal(run(net), 0);
 	assert_int_equal(errors(net, 0), net->n);
-	assert_int_equal(net->stats.received, net->n);
-	assert_int_equal(net->stats.sent, net->n);
-	assert_int_equal(net->stats.stray + net->stats.timeouts + net->stats.malformed, 0);
+	ASSERT_EACH(IS(net->stats.received, net->n), IS(net->stats.sent, net->n),
+		    IS(net->stats.stray + net->stats.timeouts + net->stats.malformed, 0));
 	assert_true(net->stats.latency_min_ns <= net->stats.latency_median_ns);
 	assert_true(net->stats.latency_median_ns <= net->stats.latency_p99_ns);
 	assert_true(net->stats.latency_p99_ns <= net->stats.latency_max_ns);
@@ -138,8 +129,7 @@ NET_TEST(fewer_silent_agents_than_the_window_hold_up_nobody)
 	assert_true(net->fake.last_answer < net->fake.first_failure);
 	/* the time of one LID on top: three tries, of 100, 200 and 400 ms */
 	assert_true(net->fake.now - start <= (net->fake.last_answer - start) + 700 * UINT64_C(1000000));
-	assert_int_equal(net->stats.timeouts, 15);
-	assert_int_equal(net->stats.retries, 10);
+	ASSERT_EACH(IS(net->stats.timeouts, 15), IS(net->stats.retries, 10));
 }
 
 NET_TEST(many_silent_agents_cost_no_more_than_their_share_of_the_window)
@@ -173,8 +163,7 @@ NET_TEST(a_lost_datagram_is_asked_for_again)
 	net->fake.agents[7].silent = 2;
 	assert_int_equal(run(net), 0);
 	assert_int_equal(errors(net, 0), net->n);
-	assert_int_equal(net->stats.retries, 3);
-	assert_int_equal(net->stats.timeouts, 3);
+	ASSERT_EACH(IS(net->stats.retries, 3), IS(net->stats.timeouts, 3));
 }
 
 NET_TEST(duplicates_and_late_answers_are_dropped_and_counted)
@@ -203,9 +192,7 @@ NET_TEST(an_answer_that_comes_in_the_next_sweep_is_none_there)
 	net->asks[0].port_select = 2;
 	net->told[0] = 0;
 	assert_int_equal(run(net), 0);
-	assert_int_equal(net->errors[0], 0);
-	assert_int_equal(net->stats.stray, 1);
-	assert_int_equal(net->stats.malformed, 0);
+	ASSERT_EACH(IS(net->errors[0], 0), IS(net->stats.stray, 1), IS(net->stats.malformed, 0));
 }
 
 static void cut_short(struct rd_mad *mad)
@@ -273,11 +260,8 @@ NET_TEST(a_malformed_answer_is_asked_again)
 	net->fake.agents[1].change = nonsense_at_first;
 	assert_int_equal(run(net), 0);
 	assert_int_equal(errors(net, 0), 10);
-	assert_int_equal(net->stats.malformed, 2);
-	assert_int_equal(net->stats.retries, 2);
-	assert_int_equal(net->stats.timeouts, 0);
-	assert_int_equal(net->stats.received, 12);
-	assert_int_equal(net->stats.latencies, 10);
+	ASSERT_EACH(IS(net->stats.malformed, 2), IS(net->stats.retries, 2), IS(net->stats.timeouts, 0),
+		    IS(net->stats.received, 12), IS(net->stats.latencies, 10));
 }
 
 /* Of three attributes in a row that are not answered, the first two cost themselves only. */

@@ -37,9 +37,8 @@ static void respond(struct rd_mad *mad)
 	}
 }
 
-static int set_up(void **state)
+static void set_up(struct net *net)
 {
-	struct net *net = calloc(1, sizeof(*net));
 	unsigned near, far;
 
 	assert_int_equal(rd_libibmad_load("test", NULL), 0);
@@ -56,19 +55,13 @@ static int set_up(void **state)
 	for (size_t i = 0; i < net->fabric.n_ports; i++)
 		net->fabric.ports[i].lid = (uint16_t)(net->fabric.nodes[net->fabric.ports[i].node].guid - 0x1000);
 	net->fabric.self = fabric_port_at(&net->fabric, 0x1001, 1);
-	*state = net;
-	return 0;
 }
 
-static int tear_down(void **state)
+static void tear_down(struct net *net)
 {
-	struct net *net = *state;
-
 	rd_routes_deinit(&net->routes);
 	rd_fabric_deinit(&net->fabric);
 	fake_mads_deinit(&net->fake);
-	free(net);
-	return 0;
 }
 
 static void read_tables(struct net *net, const uint16_t *lids, size_t n)
@@ -85,14 +78,13 @@ static size_t node_at(const struct net *net, uint64_t guid)
 	return rd_fabric_find_node(&net->fabric, guid);
 }
 
-#define NET_TEST(name) TEST_OF(name, struct net, net, set_up, tear_down)
+#define NET_TEST(name) TEST_BEGUN(name, struct net, net, set_up, tear_down)
 
 NET_TEST(only_blocks_of_the_lids_are_read)
 {
 	read_tables(net, (uint16_t[]){ 5, 70 }, 2);
 	assert_int_equal(net->fake.sent, 2 + 4);
-	assert_int_equal(net->routes.mads_sent, 6);
-	assert_int_equal(net->routes.n_unread, 0);
+	ASSERT_EACH(IS(net->routes.mads_sent, 6), IS(net->routes.n_unread, 0));
 	assert_int_equal(rd_routes_egress(&net->routes, node_at(net, 0x1002), 5), 5);
 	assert_int_equal(rd_routes_egress(&net->routes, node_at(net, 0x1003), 70), 70);
 	assert_int_equal(rd_routes_egress(&net->routes, node_at(net, 0x1003), TOP), RD_ROUTE_UNREAD);
@@ -146,6 +138,5 @@ NET_TEST(lost_datagrams_are_sent_again)
 	net->fake.agents[2].silent = 2;
 	net->fake.agents[3].silent = 1;
 	read_tables(net, (uint16_t[]){ 5, 70, 129 }, 3);
-	assert_int_equal(net->routes.n_unread, 0);
-	assert_int_equal(net->routes.timeouts, 3);
+	ASSERT_EACH(IS(net->routes.n_unread, 0), IS(net->routes.timeouts, 3));
 }

@@ -18,25 +18,17 @@ struct net {
 	struct rd_err err;
 };
 
-static int setup(void **state)
+static void setup(struct net *net)
 {
-	struct net *net = calloc(1, sizeof(*net));
-
 	assert_int_equal(rd_libibmad_load("test", NULL), 0);
 	fake_mads_init(&net->fake);
 	net->limits = (struct rd_sweep_limits){ .window = 8, .per_lid = 2, .timeout_ms = 100, .retries = 2 };
-	*state = net;
-	return 0;
 }
 
-static int teardown(void **state)
+static void teardown(struct net *net)
 {
-	struct net *net = *state;
-
 	rd_walk_deinit(&net->walk);
 	fake_mads_deinit(&net->fake);
-	free(net);
-	return 0;
 }
 
 static int walk(struct net *net)
@@ -73,7 +65,7 @@ static struct rd_walk_node *node_of(struct net *net, uint64_t lid)
 	return NULL;
 }
 
-#define NET_TEST(name) TEST_OF(name, struct net, net, setup, teardown)
+#define NET_TEST(name) TEST_BEGUN(name, struct net, net, setup, teardown)
 
 NET_TEST(what_is_there_is_found)
 {
