@@ -37,9 +37,8 @@ void sweep(struct setup *s, unsigned seconds)
 	give_counters(s);
 }
 
-int sweeps_set_up(void **state, const char *limits_text)
+void sweeps_set_up(struct setup *s, const char *limits_text)
 {
-	struct setup *s = calloc(1, sizeof(*s));
 	struct rd_err err;
 
 	fabric_from_tree(4, 3, 5, &s->fabric);
@@ -47,19 +46,13 @@ int sweeps_set_up(void **state, const char *limits_text)
 	rd_fabric_limits_init(&s->limits);
 	assert_int_equal(rd_fabric_limits_parse("t", limits_text, strlen(limits_text), &s->limits, &err), 0);
 	sweep(s, 100);
-	*state = s;
-	return 0;
 }
 
-int sweeps_tear_down(void **state)
+void sweeps_tear_down(struct setup *s)
 {
-	struct setup *s = *state;
-
 	rd_findings_deinit(&s->findings);
 	rd_fabric_history_deinit(&s->history);
 	rd_fabric_deinit(&s->fabric);
-	free(s);
-	return 0;
 }
 
 struct rd_fabric_port *at(struct setup *s, uint64_t guid, unsigned port)
@@ -91,4 +84,23 @@ size_t faults(struct setup *s)
 	while (n < s->findings.n && s->findings.v[n].severity > RD_SEV_NOTE)
 		n++;
 	return n;
+}
+
+void first_is(const struct setup *s, const char *id, const char *subject, const char *observed)
+{
+	const struct rd_finding *f = s->findings.v;
+
+	if (!s->findings.n)
+		fail_msg("no fault, not %s", id);
+	if (strcmp(f->id, id) != 0 || (subject && strncmp(f->subject, subject, strlen(subject)) != 0) ||
+	    (observed && (!f->observed || !strstr(f->observed, observed))))
+		fail_msg("%s: %s: %s; %s", f->id, f->subject, f->title, f->observed ? f->observed : "-");
+}
+
+void one_fault(struct setup *s, const char *id, const char *subject, const char *observed)
+{
+	size_t n = faults(s);
+
+	first_is(s, id, subject, observed);
+	assert_int_equal(n, 1);
 }

@@ -20,8 +20,8 @@ struct setup {
 };
 
 /* With these limits, and after a first sweep. */
-int sweeps_set_up(void **state, const char *limits_text);
-int sweeps_tear_down(void **state);
+void sweeps_set_up(struct setup *s, const char *limits_text);
+void sweeps_tear_down(struct setup *s);
 
 /* Counters as after a sweep at the time of `setup`; sweep() moves it. */
 void give_counters(struct setup *s);
@@ -35,5 +35,9 @@ void discovered(struct setup *s, uint64_t guid);
 
 /* Judges: the number of findings above notes; the first is findings.v[0]. */
 size_t faults(struct setup *s);
+/* The first has this id, its subject begins so, and this is in what was observed (NULL: any). */
+void first_is(const struct setup *s, const char *id, const char *subject, const char *observed);
+/* Judges, and requires that it is the only one above notes. */
+void one_fault(struct setup *s, const char *id, const char *subject, const char *observed);
 
 #endif

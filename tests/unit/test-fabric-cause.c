@@ -11,20 +11,9 @@
 static const char limits_text[] =
 	"SymbolErrorCounter 10 120 3600\nLinkDownedCounter 10 0 2\nPortRcvErrors 10 60 3600\n";
 
-static int set_up(void **state)
+static void set_up(struct setup *s)
 {
-	return sweeps_set_up(state, limits_text);
-}
-
-static bool first_is(struct setup *s, const char *id, const char *subject, const char *observed)
-{
-	const struct rd_finding *f = s->findings.v;
-	bool same = s->findings.n > 0 && strcmp(f->id, id) == 0 && strncmp(f->subject, subject, strlen(subject)) == 0 &&
-		    (!observed || (f->observed && strstr(f->observed, observed)));
-
-	if (!same && s->findings.n > 0)
-		print_message("%s: %s: %s; %s\n", f->id, f->subject, f->title, f->observed ? f->observed : "-");
-	return same;
+	sweeps_set_up(s, limits_text);
 }
 
 /* What a walk finds when these nodes have no power. Hosts of a leaf that is gone are not reached. */
@@ -73,7 +62,7 @@ static void discover_without(struct setup *s, const uint64_t *guids, size_t n)
 	s->fabric = now;
 }
 
-#define SETUP_TEST(name) TEST_OF(name, struct setup, s, set_up, sweeps_tear_down)
+#define SETUP_TEST(name) TEST_BEGUN(name, struct setup, s, set_up, sweeps_tear_down)
 
 SETUP_TEST(a_sound_tree_is_silent)
 {
@@ -103,8 +92,7 @@ SETUP_TEST(a_pulled_switch_is_one_finding)
 			port->fresh = false;
 		}
 	}
-	assert_int_equal(faults(s), 1);
-	assert_true(first_is(s, "fabric-agent-silent", "leaf2 ", "and with it 5 adapters"));
+	one_fault(s, "fabric-agent-silent", "leaf2 ", "and with it 5 adapters");
 	rd_fabric_pick_faulty(&s->fabric, picked);
 	for (size_t i = 0; i < s->fabric.n_ports; i++)
 		rows += picked[i] && s->fabric.nodes[s->fabric.ports[i].node].guid == LEAF(2);
@@ -112,8 +100,7 @@ SETUP_TEST(a_pulled_switch_is_one_finding)
 
 	discover_without(s, pulled, 1);
 	sweep(s, 5);
-	assert_int_equal(faults(s), 1);
-	assert_true(first_is(s, "fabric-node-gone", "leaf2 ", "and with it 5 adapters without another link: host2-0"));
+	one_fault(s, "fabric-node-gone", "leaf2 ", "and with it 5 adapters without another link: host2-0");
 	assert_int_equal(s->findings.v[0].severity, RD_SEV_CRITICAL);
 
 	/* It is back: its links went down once, which is no fault of theirs. */
@@ -133,7 +120,7 @@ SETUP_TEST(a_host_with_another_link_does_not_go_with_a_switch)
 	sweep(s, 30);
 	assert_int_equal(faults(s), 2);
 	/* The switch first, although the adapter is the one that was found first by GUID. */
-	assert_true(first_is(s, "fabric-node-gone", "spine2 ", NULL));
+	first_is(s, "fabric-node-gone", "spine2 ", NULL);
 	assert_null(s->findings.v[0].observed);
 	assert_true(strncmp(s->findings.v[1].subject, "host1-3 ", 8) == 0);
 }
@@ -164,8 +151,8 @@ SETUP_TEST(an_adapter_with_a_living_link_has_a_finding_of_its_own)
 					s->fabric.ports[i].presence = gone ? RD_PORT_GONE : RD_PORT_PRESENT;
 				}
 		assert_int_equal(faults(s), 2);
-		assert_true(first_is(s, gone ? "fabric-node-gone" : "fabric-agent-silent", "leaf1 ",
-				     "and with it 1 adapter without another link: host1-1"));
+		first_is(s, gone ? "fabric-node-gone" : "fabric-agent-silent", "leaf1 ",
+			 "and with it 1 adapter without another link: host1-1");
 		assert_true(strncmp(s->findings.v[1].subject, "host1-0 ", 8) == 0);
 	}
 }
@@ -177,17 +164,15 @@ SETUP_TEST(what_is_behind_one_switch_is_one_finding)
 
 	discover_without(s, pulled, 6);
 	sweep(s, 30);
-	assert_int_equal(faults(s), 1);
-	assert_true(first_is(s, "fabric-node-gone", "leaf0 ", "6 switches and 15 adapters: spine0, spine1, spine2"));
+	one_fault(s, "fabric-node-gone", "leaf0 ", "6 switches and 15 adapters: spine0, spine1, spine2");
 }
 
 SETUP_TEST(a_bad_cable_is_one_finding_with_who_drives_it)
 {
 	count(s, LEAF(1), 2, RD_C_SYMBOL_ERROR, 50);
 	count(s, HOST(1, 1), 1, RD_C_LINK_DOWNED, 11);
-	assert_int_equal(faults(s), 1);
-	assert_true(first_is(s, "fabric-errors", "leaf1 port 2, to host1-1 HCA-1 port 1",
-			     "SymbolErrorCounter 50; host1-1 HCA-1 port 1: LinkDownedCounter 11"));
+	one_fault(s, "fabric-errors", "leaf1 port 2, to host1-1 HCA-1 port 1",
+		  "SymbolErrorCounter 50; host1-1 HCA-1 port 1: LinkDownedCounter 11");
 	assert_non_null(strstr(s->findings.v[0].fix, "leaf1 port 2 counts what host1-1 HCA-1 port 1 drives"));
 	/* Both receive errors: the cable. */
 	count(s, HOST(1, 1), 1, RD_C_RCV_ERRORS, 11);
@@ -199,17 +184,13 @@ SETUP_TEST(saturation_is_told_once)
 {
 	for (unsigned h = 1; h < 5; h++)
 		at(s, HOST(3, h), 1)->values[RD_C_LOCAL_LINK_INTEGRITY_ERRORS] = (struct rd_pma_value){ 15, 4 };
-	assert_int_equal(faults(s), 1);
-	assert_true(first_is(s, "fabric-saturated", "4 ports",
-			     "host3-1 HCA-1 port 1: LocalLinkIntegrityErrors at least 15"));
+	one_fault(s, "fabric-saturated", "4 ports", "host3-1 HCA-1 port 1: LocalLinkIntegrityErrors at least 15");
 	assert_non_null(strstr(s->findings.v[0].fix, "ibqueryerrors -k"));
 	/* Errors that another finding reports are one fault: that their counters are full is a note. */
 	for (unsigned h = 1; h < 5; h++)
 		at(s, HOST(3, h), 1)->values[RD_C_LOCAL_LINK_INTEGRITY_ERRORS] = (struct rd_pma_value){ 0, 4 };
 	at(s, LEAF(1), 2)->values[RD_C_SYMBOL_ERROR] = (struct rd_pma_value){ 65535, 16 };
-	assert_int_equal(faults(s), 1);
-	assert_true(first_is(s, "fabric-errors", "leaf1 port 2, to host1-1 HCA-1 port 1",
-			     "SymbolErrorCounter at least 65535"));
+	one_fault(s, "fabric-errors", "leaf1 port 2, to host1-1 HCA-1 port 1", "SymbolErrorCounter at least 65535");
 	assert_int_equal(s->findings.n, 2);
 	assert_string_equal(s->findings.v[1].id, "fabric-saturated");
 }
@@ -225,8 +206,7 @@ SETUP_TEST(three_in_an_hour_are_critical_however_far_apart)
 		assert_int_equal(faults(s), 1);
 		assert_int_equal(s->findings.v[0].severity, i < 2 ? RD_SEV_WARNING : RD_SEV_CRITICAL);
 	}
-	assert_true(first_is(s, "fabric-errors", "leaf0 port 6, to spine0 port 1",
-			     "LinkDownedCounter +3 within the last hour (3)"));
+	first_is(s, "fabric-errors", "leaf0 port 6, to spine0 port 1", "LinkDownedCounter +3 within the last hour (3)");
 	assert_string_equal(s->findings.v[0].title, "link went down and came up again");
 	/* The first is forgotten after an hour, without anything new. */
 	sweep(s, 1500);
@@ -296,8 +276,7 @@ SETUP_TEST(one_error_in_a_second_is_no_rate)
 		count(s, LEAF(0), 2, RD_C_RCV_ERRORS, 1);
 		faults(s);
 	}
-	assert_int_equal(faults(s), 1);
-	assert_true(first_is(s, "fabric-errors", "leaf0 port 2", "PortRcvErrors +101 within the last hour (101)"));
+	one_fault(s, "fabric-errors", "leaf0 port 2", "PortRcvErrors +101 within the last hour (101)");
 }
 
 /* ---- cables */
@@ -319,8 +298,7 @@ static void cut(struct setup *s, uint64_t guid, unsigned number)
 SETUP_TEST(a_link_that_went_down_is_one_finding)
 {
 	cut(s, LEAF(1), 6);
-	assert_int_equal(faults(s), 1);
-	assert_true(first_is(s, "fabric-link-down", "spine0 port 2, to leaf1 port 6", "DOWN"));
+	one_fault(s, "fabric-link-down", "spine0 port 2, to leaf1 port 6", "DOWN");
 	/* Both nodes counted it. */
 	sweep(s, 1);
 	count(s, LEAF(1), 6, RD_C_LINK_DOWNED, 1);
@@ -338,19 +316,16 @@ SETUP_TEST(a_link_of_a_node_that_is_gone_is_not_down)
 
 	discover_without(s, pulled, 1);
 	sweep(s, 5);
-	assert_int_equal(faults(s), 1);
-	assert_true(first_is(s, "fabric-node-gone", "host1-3", NULL));
+	one_fault(s, "fabric-node-gone", "host1-3", NULL);
 }
 
 SETUP_TEST(a_cable_in_init_is_one_finding)
 {
 	at(s, LEAF(1), 6)->state = at(s, SPINE(0), 2)->state = RD_LINK_INIT;
-	assert_int_equal(faults(s), 1);
-	assert_true(first_is(s, "fabric-link-inactive", "spine0 port 2, to leaf1 port 6", "INIT"));
+	one_fault(s, "fabric-link-inactive", "spine0 port 2, to leaf1 port 6", "INIT");
 	/* Of one end only: it is the one that is named. */
 	at(s, SPINE(0), 2)->state = RD_LINK_ACTIVE;
-	assert_int_equal(faults(s), 1);
-	assert_true(first_is(s, "fabric-link-inactive", "leaf1 port 6, to spine0 port 2", "INIT"));
+	one_fault(s, "fabric-link-inactive", "leaf1 port 6, to spine0 port 2", "INIT");
 }
 
 /* Findings above notes that no other explains, compared with the network as it was built. */
@@ -374,12 +349,12 @@ SETUP_TEST(what_the_plan_knows_is_no_second_cause)
 	assert_int_equal(causes(s), 0);
 	cut(s, LEAF(1), 6);
 	assert_int_equal(causes(s), 1);
-	assert_true(first_is(s, "fabric-link-down", "spine0 port 2", NULL));
+	first_is(s, "fabric-link-down", "spine0 port 2", NULL);
 	assert_string_equal(s->findings.v[1].id, "fabric-cable-missing");
 	/* A link that was disabled is a note, which explains no warning. */
 	at(s, LEAF(1), 6)->physical_state = 3;
 	assert_int_equal(causes(s), 1);
-	assert_true(first_is(s, "fabric-cable-missing", "spine0", NULL));
+	first_is(s, "fabric-cable-missing", "spine0", NULL);
 }
 
 SETUP_TEST(a_narrow_link_is_one_cause_with_a_plan)
@@ -392,11 +367,11 @@ SETUP_TEST(a_narrow_link_is_one_cause_with_a_plan)
 		ends[e]->width_active = 1;
 	}
 	assert_int_equal(causes(s), 1);
-	assert_true(first_is(s, "fabric-link-degraded", "spine0 port 2", NULL));
+	first_is(s, "fabric-link-degraded", "spine0 port 2", NULL);
 	/* Of both ends only the plan says what is normal. */
 	ends[0]->width_supported = ends[1]->width_supported = 1;
 	assert_int_equal(causes(s), 1);
-	assert_true(first_is(s, "fabric-link-slower", "spine0", NULL));
+	first_is(s, "fabric-link-slower", "spine0", NULL);
 }
 
 /* ---- order */
@@ -412,7 +387,7 @@ SETUP_TEST(harm_decides_the_order)
 	count(s, LEAF(0), 3, RD_C_SYMBOL_ERROR, 30);   /* a warning */
 	count(s, LEAF(0), 6, RD_C_LINK_DOWNED, 1);     /* an uplink */
 	assert_int_equal(faults(s), 5);
-	assert_true(first_is(s, "fabric-node-gone", "leaf2", NULL));
+	first_is(s, "fabric-node-gone", "leaf2", NULL);
 	assert_string_equal(s->findings.v[1].title, "link went down and came up again");
 	assert_true(strncmp(s->findings.v[2].subject, "host1-3", 7) == 0);
 	assert_non_null(strstr(s->findings.v[3].observed, "+5000"));
@@ -441,9 +416,8 @@ SETUP_TEST(a_short_list_has_each_kind_and_all_differences)
 	rd_fabric_rank(&s->findings);
 	n = rd_fabric_rank_shown(&s->findings, 20);
 	assert_int_equal(n, 30 + 7 + 1);
-	assert_string_equal(s->findings.v[0].id, "fabric-node-missing");
-	assert_string_equal(s->findings.v[30].id, "fabric-congested");
-	assert_string_equal(s->findings.v[31].id, "fabric-cable-moved");
+	ASSERT_EACH(READS(s->findings.v[0].id, "fabric-node-missing"), READS(s->findings.v[30].id, "fabric-congested"),
+		    READS(s->findings.v[31].id, "fabric-cable-moved"));
 	rd_fabric_rank_rest(&s->findings, n, &rest);
 	assert_string_equal(rest.data, "16 more: 7 x port waits, 9 x new node");
 }
