@@ -182,6 +182,18 @@ size_t role_count(const struct role_place *at, enum rd_role role)
 	return n;
 }
 
+void role_computing(struct role_place *at, size_t n)
+{
+	role_look(at);
+	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), n);
+}
+
+void role_becomes(struct role_place *at, const char *name, enum rd_role role)
+{
+	role_look(at);
+	role_assert(at, name, role);
+}
+
 /* One RDMA device on the first function of a card, interfaces of both bound into one bond. */
 void role_add_lag(struct rd_host *host, const char *ibdev, const char *bond, const char *second_state)
 {

@@ -44,6 +44,9 @@ void role_add_switches(struct rd_host *host, unsigned n, unsigned gpus, unsigned
 void role_add_lag(struct rd_host *host, const char *ibdev, const char *bond, const char *second_state);
 void role_assert(struct role_place *at, const char *name, enum rd_role role);
 size_t role_count(const struct role_place *at, enum rd_role role);
+/* Draws all conclusions again, and requires that so many ports are for computing, or that this one has this role. */
+void role_computing(struct role_place *at, size_t n);
+void role_becomes(struct role_place *at, const char *name, enum rd_role role);
 
 #define ROLE_TEST(name) TEST_ON(name, struct role_place, at, { 0 }, role_done)
 

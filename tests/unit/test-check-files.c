@@ -2,6 +2,7 @@
 /* Rules and collectors of topo-check that need files with modes; sizes and profiles, also damaged ones. */
 #include "unit.h"
 
+#include "check-run.h"
 #include <sys/stat.h>
 
 #include "analyse/compare/compare.h"
@@ -20,13 +21,10 @@ static enum rd_severity judge(struct fake_host *fake, const char *id)
 	struct rd_host host = { 0 };
 	const struct rd_check_input in = { .host = &host, .system = &system };
 	struct rd_findings findings = { 0 };
-	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
 	enum rd_severity result;
 
 	assert_int_equal(rd_collect_system(fake->source, 0, &system, NULL, NULL), 0);
-	for (size_t i = 0; i < rd_n_checks; i++)
-		chosen[i] = rd_checks[i] == rd_check_find(id);
-	rd_checks_run(&in, chosen, &findings);
+	check_run(&in, id, &findings);
 	result = rd_findings_worst(&findings);
 	rd_findings_deinit(&findings);
 	rd_system_deinit(&system);
@@ -78,12 +76,9 @@ static enum rd_severity judge_flows(const struct rd_spreads *spreads, const stru
 	const struct rd_host host = { 0 };
 	const struct rd_check_input in = { .host = &host, .spreads = spreads, .res = res };
 	struct rd_findings findings = { 0 };
-	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
 	enum rd_severity result;
 
-	for (size_t i = 0; i < rd_n_checks; i++)
-		chosen[i] = rd_checks[i] == rd_check_find("roce-flow-entropy");
-	rd_checks_run(&in, chosen, &findings);
+	check_run(&in, "roce-flow-entropy", &findings);
 	assert_int_equal(findings.n, 1);
 	result = findings.v[0].severity;
 	rd_findings_deinit(&findings);
@@ -249,11 +244,8 @@ TEST(the_missing_are_told_first)
 	rd_profile_compare(&profile, &self, &findings);
 	/* Modules and versions were not read: nothing is said of them. */
 	assert_int_equal(findings.n, 4);
-	assert_string_equal(findings.v[0].subject, "GPU 0000:01:00.0");
-	assert_string_equal(findings.v[1].subject, "gpus");
-	assert_string_equal(findings.v[2].subject, "NIC m1");
-	assert_string_equal(findings.v[3].subject, "port.m0/1.rate_gbps");
-	assert_string_equal(findings.v[3].observed, "200");
-	assert_string_equal(findings.v[3].expected, "400");
+	ASSERT_EACH(READS(findings.v[0].subject, "GPU 0000:01:00.0"), READS(findings.v[1].subject, "gpus"),
+		    READS(findings.v[2].subject, "NIC m1"), READS(findings.v[3].subject, "port.m0/1.rate_gbps"),
+		    READS(findings.v[3].observed, "200"), READS(findings.v[3].expected, "400"));
 	rd_profile_deinit(&self);
 }

@@ -28,7 +28,6 @@ static void stop(struct healthy *h)
 /* The worst result of a rule. */
 static enum rd_severity judge(struct healthy *h, const char *rule)
 {
-	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
 	struct rd_findings findings = { 0 };
 
 	rd_nicmap_deinit(&h->map);
@@ -38,9 +37,7 @@ static enum rd_severity judge(struct healthy *h, const char *rule)
 	h->in.ports = &h->map.ports;
 	h->in.map = &h->map;
 	h->in.system = &h->system;
-	for (size_t i = 0; i < rd_n_checks; i++)
-		chosen[i] = rd_checks[i] == rd_check_find(rule);
-	rd_checks_run(&h->in, chosen, &findings);
+	check_run(&h->in, rule, &findings);
 	rd_findings_sort(&findings);
 	snprintf(h->said, sizeof(h->said), "%s", findings.n && findings.v[0].observed ? findings.v[0].observed : "");
 	rd_findings_deinit(&findings);

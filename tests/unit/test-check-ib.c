@@ -15,25 +15,12 @@ struct fixture {
 
 static void add_nic(struct fixture *f, int n)
 {
-	struct rd_pci *pci = rd_host_add_pci(&f->host);
-	struct rd_ibdev *dev = rd_host_add_ibdev(&f->host);
-	struct rd_netdev *netdev = rd_host_add_netdev(&f->host);
-	struct rd_port *port;
-	char text[32];
+	struct rd_port *port = check_add_port(&f->host, "ib", "InfiniBand");
+	struct rd_netdev *netdev = &f->host.netdevs[n];
 
-	snprintf(text, sizeof(text), "0000:%02x:00.0", n);
-	assert_int_equal(rd_pci_parse(text, pci), 0);
-	snprintf(text, sizeof(text), "mlx5_%d", n);
-	dev->name = strdup(text);
-	dev->pci = n;
-	snprintf(text, sizeof(text), "ib%d", n);
-	netdev->name = strdup(text);
 	netdev->ipoib_mode = strdup("datagram");
 	RD_SET(netdev->type, 32);
 	RD_SET(netdev->mtu, 2044);
-	port = rd_host_add_port(&f->host, n);
-	port->num = 1;
-	port->link_layer = strdup("InfiniBand");
 	port->state = strdup("ACTIVE");
 	port->phys_state = strdup("LinkUp");
 	port->width = 4;
@@ -44,9 +31,6 @@ static void add_nic(struct fixture *f, int n)
 	port->pkeys[0] = 0xffff;
 	port->pkeys[1] = 0x1234; /* a limited member */
 	port->n_pkeys = 2;
-	port->netdevs = calloc(1, sizeof(int));
-	port->netdevs[0] = n;
-	port->n_netdevs = 1;
 }
 
 static void setup(struct fixture *f)

@@ -300,14 +300,10 @@ static const struct {
 	  "0000:83:00.0" },
 	{ "arm-smmu-v3 arm-smmu-v3.3.auto: event: F_TRANSLATION client: 0000:5c:00.0 sid: 0x5c00 ssid: 0 iova: 0xffe0000000 ipa: 0x0",
 	  "0000:5c:00.0" },
-	{ "DMAR: [DMA Write NO_PASID] Request device [04:00.0] fault addr 0x7f0000 [fault reason 0x05] PTE Write access is not set",
-	  NULL },
-	{ "DMAR: [DMA Read NO_PASID] Request device [00:02.0] fault addr 0x7f0000 [fault reason 0x06] PTE Read access is not set",
-	  NULL },
-	{ "ahci 0000:04:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0013 address=0xd4000000 flags=0x0020]",
-	  NULL },
-	{ "DMAR: [DMA Write] Request device [a1:00.0] fault addr 9f4000 [fault reason 05] PTE Write access is not set",
-	  NULL },
+	{ "DMAR: [DMA Write NO_PASID] Request device [04:00.0] fault addr 0x7f0000 [fault reason 0x05] PTE Write access is not set" },
+	{ "DMAR: [DMA Read NO_PASID] Request device [00:02.0] fault addr 0x7f0000 [fault reason 0x06] PTE Read access is not set" },
+	{ "ahci 0000:04:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0013 address=0xd4000000 flags=0x0020]" },
+	{ "DMAR: [DMA Write] Request device [a1:00.0] fault addr 9f4000 [fault reason 05] PTE Write access is not set" },
 };
 
 TEST(refused_requests_are_those_of_nics_and_gpus)
@@ -323,10 +319,7 @@ TEST(refused_requests_are_those_of_nics_and_gpus)
 	struct rd_ibdev ibdevs[] = { { .pci = 0 }, { .pci = 3 }, { .pci = 4 } };
 	struct rd_gpu gpu = { .pci = 1 };
 	struct rd_host host = { .pcis = pcis, .n_pcis = 5, .ibdevs = ibdevs, .n_ibdevs = 3, .gpus = &gpu, .n_gpus = 1 };
-	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
 
-	for (size_t i = 0; i < rd_n_checks; i++)
-		chosen[i] = strcmp(rd_checks[i]->id, "log-iommu-faults") == 0;
 	for (size_t i = 0; i < 2 * RD_ARRAY_SIZE(refused); i++) {
 		struct rd_klog klog;
 		struct rd_check_input in = { .host = &host, .klog = &klog };
@@ -334,7 +327,7 @@ TEST(refused_requests_are_those_of_nics_and_gpus)
 		const char *subject = refused[i / 2].subject;
 
 		log_of(&klog, 3, 2, refused[i / 2].line, i % 2);
-		rd_checks_run(&in, chosen, &findings);
+		check_run(&in, "log-iommu-faults", &findings);
 		assert_int_equal(findings.n, 1);
 		assert_int_equal(findings.v[0].severity, subject ? RD_SEV_WARNING : RD_SEV_OK);
 		assert_string_equal(findings.v[0].subject, subject ? subject : "kernel log");
@@ -387,12 +380,9 @@ TEST(the_fix_names_the_device)
 	_cleanup_(rd_klog_deinit) struct rd_klog klog;
 	struct rd_check_input in = { .host = &host, .klog = &klog };
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
 
-	for (size_t i = 0; i < rd_n_checks; i++)
-		chosen[i] = strcmp(rd_checks[i]->id, "log-nic-health") == 0;
 	log_of(&klog, 3, 1, cases[0].bad, false);
-	rd_checks_run(&in, chosen, &findings);
+	check_run(&in, "log-nic-health", &findings);
 	assert_int_equal(findings.n, 1);
 	assert_non_null(strstr(findings.v[0].fix, "devlink health show pci/0000:5c:00.0\n# "));
 }

@@ -22,29 +22,12 @@ struct fixture {
 
 static void add_nic(struct fixture *f, int n)
 {
-	struct rd_pci *pci = rd_host_add_pci(&f->host);
-	struct rd_ibdev *dev = rd_host_add_ibdev(&f->host);
-	struct rd_netdev *netdev = rd_host_add_netdev(&f->host);
 	struct rd_netif *netif;
-	struct rd_port *port;
-	char text[32];
 
-	snprintf(text, sizeof(text), "0000:%02x:00.0", n);
-	assert_int_equal(rd_pci_parse(text, pci), 0);
-	snprintf(text, sizeof(text), "mlx5_%d", n);
-	dev->name = strdup(text);
-	dev->pci = n;
-	snprintf(text, sizeof(text), "eth%d", n);
-	netdev->name = strdup(text);
-	port = rd_host_add_port(&f->host, n);
-	port->num = 1;
-	port->link_layer = strdup("Ethernet");
-	port->netdevs = calloc(1, sizeof(int));
-	port->netdevs[0] = n;
-	port->n_netdevs = 1;
+	check_add_port(&f->host, "eth", "Ethernet");
 	assert_int_equal(rd_grow(&f->net.ifs, &f->net.cap_ifs, f->net.n_ifs + 1, sizeof(*f->net.ifs)), 0);
 	netif = &f->net.ifs[f->net.n_ifs++];
-	*netif = (struct rd_netif){ .ifindex = (unsigned)n + 2, .name = strdup(text), .rdma = true };
+	*netif = (struct rd_netif){ .ifindex = (unsigned)n + 2, .name = strdup(f->host.netdevs[n].name), .rdma = true };
 	netif->dcb.known = netif->dcb.pfc.known = netif->dcb.ets.known = RD_OK;
 	netif->dcb.pfc.enable = 1 << 3;
 	for (int i = 0; i < RD_PRIOS; i++)
@@ -103,13 +86,13 @@ static void teardown(struct fixture *f)
 }
 
 /* A rule is `wanted` on a host after one `change`; without it, it passes (or is about nothing). */
-#define EXPECT(rule, name, wanted, change)                                            \
+#define EXPECT(rule, name, wanted, ...)                                               \
 	do {                                                                          \
 		_cleanup_(teardown) struct fixture f;                                 \
                                                                                       \
 		setup(&f);                                                            \
 		assert_true(check_worst(&f.in, rule) <= RD_SEV_OK);                   \
-		change;                                                               \
+		__VA_ARGS__;                                                          \
 		if (check_worst(&f.in, rule) != wanted)                               \
 			fail_msg("%s: %s: %d", rule, name, check_worst(&f.in, rule)); \
 	} while (0)
@@ -120,19 +103,13 @@ static void no_dcb(struct fixture *f)
 		f->net.ifs[i].dcb = (struct rd_dcb){ 0 };
 }
 
-static void trust_pcp(struct fixture *f)
-{
-	f->net.ifs[2].dcb.trust.known = RD_OK;
-	f->net.ifs[2].dcb.trust.n = 1;
-	f->net.ifs[2].dcb.trust.selectors[0] = 255;
-}
-
 TEST(lossless_ethernet)
 {
 	EXPECT("roce-lossless", "no PFC", RD_SEV_WARNING, f.net.ifs[1].dcb.pfc.enable = 0);
 	EXPECT("roce-lossless", "no DCB", RD_SEV_UNKNOWN, no_dcb(&f));
 	EXPECT("roce-pause", "both flow controls", RD_SEV_WARNING, f.net.ifs[0].eth.pause_tx.v = true);
-	EXPECT("roce-trust", "trust PCP", RD_SEV_WARNING, trust_pcp(&f));
+	EXPECT("roce-trust", "trust PCP", RD_SEV_WARNING, f.net.ifs[2].dcb.trust.known = RD_OK,
+	       f.net.ifs[2].dcb.trust.n = 1, f.net.ifs[2].dcb.trust.selectors[0] = 255);
 	EXPECT("roce-trust", "no DSCP map", RD_SEV_WARNING, f.net.ifs[2].dcb.dscp_prio_set.v = 0);
 	EXPECT("roce-tclass", "class without PFC", RD_SEV_WARNING, f.net.ifs[0].tclass.v = 32);
 	EXPECT("roce-devx-tclass", "GPU initiated", RD_SEV_WARNING,
@@ -148,10 +125,6 @@ TEST(lossless_ethernet)
 /* What most have is taken for right, also where the first port is the other. */
 TEST(the_port_that_differs_is_named)
 {
-	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
-
-	for (size_t i = 0; i < rd_n_checks; i++)
-		chosen[i] = strcmp(rd_checks[i]->id, "roce-pfc-uniform") == 0;
 	for (size_t odd = 0; odd < 3; odd++) {
 		struct rd_findings findings = { 0 };
 		size_t warned = 0;
@@ -159,7 +132,7 @@ TEST(the_port_that_differs_is_named)
 
 		setup(&f);
 		f.net.ifs[odd].dcb.pfc.enable = 0;
-		rd_checks_run(&f.in, chosen, &findings);
+		check_run(&f.in, "roce-pfc-uniform", &findings);
 		for (size_t i = 0; i < findings.n; i++) {
 			if (findings.v[i].severity != RD_SEV_WARNING)
 				continue;
@@ -172,34 +145,21 @@ TEST(the_port_that_differs_is_named)
 	}
 }
 
-static void strict_in_one_subnet(struct fixture *f)
+/* The first two have addresses in one subnet. */
+static void same_subnet(struct fixture *f)
 {
 	f->net.addrs[1].addr.raw[2] = 0;
 	f->net.addrs[1].addr.raw[3] = 2;
-	f->net.ifs[0].rp_filter.v = 1;
-}
-
-static void arp_of_all(struct fixture *f)
-{
-	f->net.addrs[1].addr.raw[2] = 0;
-	f->net.addrs[1].addr.raw[3] = 2;
-	f->net.ifs[0].arp_ignore.v = 0;
 }
 
 static void set_arp(struct fixture *f, int ignore, int announce)
 {
-	arp_of_all(f);
+	same_subnet(f);
 	for (size_t i = 0; i < f->net.n_ifs; i++) {
 		f->net.ifs[i].rp_filter.v = 2;
 		f->net.ifs[i].arp_ignore.v = ignore;
 		f->net.ifs[i].arp_announce.v = announce;
 	}
-}
-
-static void strict_in_several(struct fixture *f)
-{
-	f->net.ifs[0].rp_filter.v = 1;
-	f->net.ifs[0].arp_ignore.v = 0;
 }
 
 static void silent_neighbour(struct fixture *f)
@@ -222,46 +182,33 @@ static void soft_and_dropped(struct fixture *f)
 	f->net.firewall.drops = f->net.firewall.may_drop = true;
 }
 
-/* Left over beside NICs, maybe: nobody knows whether it is used. */
-static void soft_beside_hard_and_dropped(struct fixture *f)
-{
-	f->host.ibdevs[0].parent_netdev = strdup("eth0");
-	f->net.firewall.drops = f->net.firewall.may_drop = true;
-}
-
-static void soft_and_may_be_dropped(struct fixture *f)
-{
-	f->host.ibdevs[0].parent_netdev = strdup("eth0");
-	f->net.firewall.may_drop = true;
-}
-
-static void soft_and_denied(struct fixture *f)
-{
-	f->host.ibdevs[0].parent_netdev = strdup("eth0");
-	f->net.firewall.known = RD_DENIED;
-}
-
 TEST(ip_below)
 {
-	EXPECT("rp-filter", "strict in one subnet", RD_SEV_WARNING, strict_in_one_subnet(&f));
-	EXPECT("rp-filter", "strict in several", RD_SEV_SKIP, strict_in_several(&f));
+	EXPECT("rp-filter", "strict in one subnet", RD_SEV_WARNING, same_subnet(&f), f.net.ifs[0].rp_filter.v = 1);
+	EXPECT("rp-filter", "strict in several", RD_SEV_SKIP, f.net.ifs[0].rp_filter.v = 1,
+	       f.net.ifs[0].arp_ignore.v = 0);
 	EXPECT("rp-filter", "no netlink", RD_SEV_UNKNOWN, f.net.links_known = RD_ABSENT);
-	EXPECT("arp-flux", "ARP of all", RD_SEV_WARNING, arp_of_all(&f));
+	EXPECT("arp-flux", "ARP of all", RD_SEV_WARNING, same_subnet(&f), f.net.ifs[0].arp_ignore.v = 0);
 	/* https://github.com/oracle-quickstart/oci-hpc samples/gpu/update_arp_settings.sh */
 	EXPECT("arp-flux", "ARP of OCI", RD_SEV_NOTE, set_arp(&f, 2, 1));
 	/* https://github.com/ofiwg/libfabric/wiki/Verbs-Provider-on-Multi%E2%80%90NIC-Systems */
 	EXPECT("arp-flux", "ARP of libfabric", RD_SEV_NOTE, set_arp(&f, 2, 0));
 	EXPECT("rp-filter", "ARP of OCI", RD_SEV_OK, set_arp(&f, 2, 1));
-	EXPECT("arp-flux", "strict in several", RD_SEV_SKIP, strict_in_several(&f));
+	EXPECT("arp-flux", "strict in several", RD_SEV_SKIP, f.net.ifs[0].rp_filter.v = 1,
+	       f.net.ifs[0].arp_ignore.v = 0);
 	EXPECT("duplicate-address", "same address", RD_SEV_CRITICAL, f.net.addrs[1].addr.raw[2] = 0);
 	EXPECT("duplicate-address", "refused address", RD_SEV_CRITICAL, f.net.addrs[1].flags = 0x08);
 	EXPECT("neighbour-failed", "silent neighbour", RD_SEV_WARNING, silent_neighbour(&f));
 	EXPECT("link-flaps", "flapping", RD_SEV_WARNING, f.net.ifs[2].carrier_down.v = 40);
 	EXPECT("link-flaps", "all flap alike", RD_SEV_OK, all_flap_alike(&f));
 	EXPECT("roce-firewall", "soft and dropped", RD_SEV_WARNING, soft_and_dropped(&f));
-	EXPECT("roce-firewall", "soft and may be dropped", RD_SEV_UNKNOWN, soft_and_may_be_dropped(&f));
-	EXPECT("roce-firewall", "soft beside hard and dropped", RD_SEV_UNKNOWN, soft_beside_hard_and_dropped(&f));
-	EXPECT("roce-firewall", "soft and denied", RD_SEV_UNKNOWN, soft_and_denied(&f));
+	EXPECT("roce-firewall", "soft and may be dropped", RD_SEV_UNKNOWN,
+	       f.host.ibdevs[0].parent_netdev = strdup("eth0"), f.net.firewall.may_drop = true);
+	/* Left over beside NICs, maybe: its use is unknown. */
+	EXPECT("roce-firewall", "soft beside hard and dropped", RD_SEV_UNKNOWN,
+	       f.host.ibdevs[0].parent_netdev = strdup("eth0"), f.net.firewall.drops = f.net.firewall.may_drop = true);
+	EXPECT("roce-firewall", "soft and denied", RD_SEV_UNKNOWN, f.host.ibdevs[0].parent_netdev = strdup("eth0"),
+	       f.net.firewall.known = RD_DENIED);
 	EXPECT("roce-firewall", "hard and dropped", RD_SEV_SKIP, f.net.firewall.drops = f.net.firewall.may_drop = true);
 }
 
@@ -372,18 +319,6 @@ static void failed_of_a_program(struct fixture *f)
 	f->res.procs[0].cgroup = NULL;
 }
 
-static void failed_of_a_program_exclusive(struct fixture *f)
-{
-	failed_of_a_program(f);
-	f->in.exclusive = true;
-}
-
-static void of_another_job_exclusive(struct fixture *f)
-{
-	of_another_job(f);
-	f->in.exclusive = true;
-}
-
 static void stall(struct fixture *f, enum rd_stall_kind kind)
 {
 	struct rd_stall stall = { .kind = kind };
@@ -406,20 +341,15 @@ static void grown(struct fixture *f)
 	f->in.moved = &moved;
 }
 
-static void nothing_grew(struct fixture *f)
-{
-	moved = (struct rd_findings){ 0 };
-	f->in.moved = &moved;
-}
-
 TEST(leftovers_and_hangs)
 {
 	EXPECT("job-leftovers", "orphan", RD_SEV_WARNING, add_qp(&f));
 	EXPECT("job-leftovers", "kernels own", RD_SEV_OK, add_qp(&f)->owner.kernel = strdup("nvme_rdma"));
 	EXPECT("job-leftovers", "of another job", RD_SEV_OK, of_another_job(&f));
-	EXPECT("job-leftovers", "of another job exclusive", RD_SEV_WARNING, of_another_job_exclusive(&f));
+	EXPECT("job-leftovers", "of another job exclusive", RD_SEV_WARNING, of_another_job(&f), f.in.exclusive = true);
 	EXPECT("job-leftovers", "failed of a program", RD_SEV_NOTE, failed_of_a_program(&f));
-	EXPECT("job-leftovers", "failed of a program exclusive", RD_SEV_WARNING, failed_of_a_program_exclusive(&f));
+	EXPECT("job-leftovers", "failed of a program exclusive", RD_SEV_WARNING, failed_of_a_program(&f),
+	       f.in.exclusive = true);
 	EXPECT("job-leftovers", "not listed", RD_SEV_UNKNOWN, f.in.res = NULL);
 	EXPECT("host-answers", "blocked", RD_SEV_WARNING, stall(&f, RD_STALL_BLOCKED));
 	EXPECT("host-answers", "died", RD_SEV_WARNING, stall(&f, RD_STALL_DIED));
@@ -431,5 +361,5 @@ TEST(leftovers_and_hangs)
 	EXPECT("read-in-time", "unsure", RD_SEV_WARNING, stall(&f, RD_STALL_UNSURE));
 	EXPECT("read-in-time", "unasked", RD_SEV_WARNING, stall(&f, RD_STALL_UNASKED));
 	EXPECT("counters-moved", "grown", RD_SEV_WARNING, grown(&f));
-	EXPECT("counters-moved", "nothing grew", RD_SEV_OK, nothing_grew(&f));
+	EXPECT("counters-moved", "nothing grew", RD_SEV_OK, moved = (struct rd_findings){ 0 }, f.in.moved = &moved);
 }

@@ -62,13 +62,10 @@ static void rail_deinit(struct rail *rail)
 
 static void expect_fix(struct rail *rail, const char *wanted)
 {
-	_cleanup_free_ bool *chosen = calloc(rd_n_checks, sizeof(*chosen));
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 	bool found = false;
 
-	for (size_t i = 0; i < rd_n_checks; i++)
-		chosen[i] = strcmp(rd_checks[i]->id, "rail-route") == 0;
-	rd_checks_run(&rail->in, chosen, &findings);
+	check_run(&rail->in, "rail-route", &findings);
 	for (size_t i = 0; i < findings.n; i++)
 		found |= findings.v[i].severity == RD_SEV_WARNING && strstr(findings.v[i].fix, wanted) != NULL;
 	assert_true(found);

@@ -190,10 +190,7 @@ RECENT_TEST(what_is_reported)
 	const struct rd_host host = { 0 };
 	const struct rd_check_input in = { .host = &host, .recent = &recent };
 	struct rd_findings findings = { 0 };
-	_cleanup_free_ bool *chosen = rd_alloc(rd_n_checks, sizeof(*chosen));
 
-	for (size_t i = 0; i < rd_n_checks; i++)
-		chosen[i] = rd_checks[i] == rd_check_find("failed-calls");
 	failed(h, "nccl", "mlx5_0", 3, NULL);
 	failed(h, "nccl", "mlx5_0", 2, NULL);
 	strcpy(failed(h, "other", "mlx5_0", 200, NULL)->cause, "the limit is 64 KiB");
@@ -201,14 +198,13 @@ RECENT_TEST(what_is_reported)
 	fail_in_loop(h, 2, 180);
 	fail_in_loop(h, 100, 150);
 	collect(h, sizeof(*h->file), &recent);
-	rd_checks_run(&in, chosen, &findings);
+	check_run(&in, "failed-calls", &findings);
 	assert_int_equal(findings.n, 3);
 	assert_string_equal(findings.v[0].observed,
 			    "ibv_reg_mr of nccl (pid 4711) failed with ENOMEM in ib_umem_get, 2 times in the last "
 			    "hour, last 2 s ago; and failures of 1 other kind");
 	assert_int_equal(findings.v[0].severity, RD_SEV_NOTE);
-	assert_string_equal(findings.v[0].subject, "mlx5_0");
-	assert_string_equal(findings.v[0].fix, "rdmadiag trace-errno --status");
+	ASSERT_EACH(READS(findings.v[0].subject, "mlx5_0"), READS(findings.v[0].fix, "rdmadiag trace-errno --status"));
 	assert_string_equal(findings.v[1].observed,
 			    "ibv_reg_mr of trainer (pid 4711) failed with ENOMEM in ib_umem_get, 2 times in the last "
 			    "hour, last 2 min ago; a crash loop: in 7 of its last 8 starts");
@@ -281,9 +277,8 @@ RECENT_TEST(hostile_values)
 		h->file->v[i].last_ns = i % 3 ? NOW : UINT64_MAX;
 	}
 	collect(h, sizeof(*h->file), &recent);
-	assert_int_equal(recent.known, RD_OK);
-	assert_int_equal(recent.n, 21);
-	assert_int_equal(strlen(recent.file->box), sizeof(recent.file->box) - 1);
+	ASSERT_EACH(IS(recent.known, RD_OK), IS(recent.n, 21),
+		    IS(strlen(recent.file->box), sizeof(recent.file->box) - 1));
 	text = rd_recent_text(&recent, &recent.file->v[0]);
 	assert_true(strlen(text) < sizeof(struct rd_recent_failure));
 	assert_int_equal(judge_read(h), RD_SEV_WARNING);

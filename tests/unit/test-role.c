@@ -25,8 +25,7 @@ ROLE_TEST(a_server_of_eight_is_well)
 	/* Storage ports that nobody cabled are no fault. */
 	role_go_down(role_port(&at->host, "mlx5_9"));
 	role_go_down(role_port(&at->host, "mlx5_11"));
-	role_look(at);
-	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 8);
+	role_computing(at, 8);
 	role_assert(at, "mlx5_7", RD_ROLE_COMPUTE);
 	role_assert(at, "mlx5_8", RD_ROLE_STORAGE);
 	assert_true(role_worst(at) <= RD_SEV_NOTE);
@@ -73,13 +72,11 @@ TEST(a_faster_dpu_is_near_none)
 		role_add_switches(&at.host, 4, 2, 2, 200, "Ethernet");
 		role_far_nic(&at.host, "dpu", 0x60, 0, 0, 400, BF3, "Ethernet");
 		role_add_netdev(&at.host, "dpu", "eth0")->default_route = route;
-		role_look(&at);
-		assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
+		role_computing(&at, 8);
 		role_assert(&at, "dpu", RD_ROLE_STORAGE);
 		/* The same chip in all: place decides. */
 		at.host.pcis[at.host.ibdevs[8].pci].device.v = CX7;
-		role_look(&at);
-		assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
+		role_computing(&at, 8);
 		role_assert(&at, "dpu", RD_ROLE_STORAGE);
 		assert_true(role_worst(&at) <= RD_SEV_NOTE);
 		role_done(&at);
@@ -95,14 +92,12 @@ ROLE_TEST(one_has_the_other_link_layer)
 	role_set_text(&port->link_layer, "InfiniBand");
 	RD_SET(port->lid, 0);
 	RD_SET(port->sm_lid, 0);
-	role_look(at);
-	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 8);
+	role_computing(at, 8);
 	assert_int_equal(check_worst(&at->in, "link-layer-uniform"), RD_SEV_WARNING);
 	assert_true(check_worst(&at->in, "ib-lid") <= RD_SEV_NOTE);
 	assert_true(check_worst(&at->in, "ib-sm-lid") <= RD_SEV_NOTE);
 	role_set_state(port, "INIT", "LinkUp");
-	role_look(at);
-	role_assert(at, "mlx5_3", RD_ROLE_COMPUTE);
+	role_becomes(at, "mlx5_3", RD_ROLE_COMPUTE);
 	assert_true(check_worst(&at->in, "ib-no-sm") <= RD_SEV_NOTE);
 	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_CRITICAL);
 	/* Where all are InfiniBand it is the subnet manager. */
@@ -127,8 +122,7 @@ ROLE_TEST(two_ports_in_a_lag)
 		role_add_lag(&at->host, ibdev, bond, n == 7 ? "backup" : n == 6 ? NULL : "active");
 	}
 	rd_host_fill_lags(&at->host); /* again: no four times */
-	role_look(at);
-	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 8);
+	role_computing(at, 8);
 	assert_int_equal(check_worst(&at->in, "nic-driver"), RD_SEV_OK);
 	assert_true(at->host.ports[0].rate_gbps.v == 400);
 	assert_true(at->host.ports[0].leg_gbps.v == 200);
@@ -174,8 +168,7 @@ ROLE_TEST(spare_ports_of_every_card)
 	dual_cards(&at->host);
 	for (size_t p = 1; p < 16; p += 2)
 		role_go_down(&at->host.ports[p]);
-	role_look(at);
-	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 8);
+	role_computing(at, 8);
 	assert_true(at->map.ports.v[1].spare && at->map.ports.v[15].spare);
 	assert_true(role_worst(at) <= RD_SEV_NOTE);
 	assert_false(rd_env_refused(&at->map.ports, NULL));
@@ -183,8 +176,7 @@ ROLE_TEST(spare_ports_of_every_card)
 	netdev = role_add_netdev(&at->host, "mlx5_5", "eth5");
 	role_set_text(&netdev->operstate, "down");
 	role_add_address(netdev, 5, 1);
-	role_look(at);
-	role_assert(at, "mlx5_5", RD_ROLE_COMPUTE);
+	role_becomes(at, "mlx5_5", RD_ROLE_COMPUTE);
 	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_CRITICAL);
 }
 
@@ -213,8 +205,7 @@ ROLE_TEST(rails_and_front_end_on_the_same_cards)
 		role_set_text(&role_add_netdev(&at->host, ibdev, name)->master, "bond0");
 	}
 	at->host.netdevs[made_netdev(&at->host, "bond0")].default_route = true;
-	role_look(at);
-	role_assert(at, "mlx5_0", RD_ROLE_COMPUTE);
+	role_becomes(at, "mlx5_0", RD_ROLE_COMPUTE);
 	role_assert(at, "mlx5_1", RD_ROLE_STORAGE);
 	role_assert(at, "mlx5_3", RD_ROLE_STORAGE);
 	role_assert(at, "mlx5_5", RD_ROLE_COMPUTE);
@@ -224,21 +215,18 @@ ROLE_TEST(one_second_port_of_eight_is_down)
 {
 	dual_cards(&at->host);
 	role_go_down(&at->host.ports[9]);
-	role_look(at);
-	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 16);
+	role_computing(at, 16);
 	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_CRITICAL);
 	/* One of eight is up: whether the others should be is not known. */
 	for (size_t p = 1; p < 16; p += 2)
 		role_go_down(&at->host.ports[p]);
 	role_set_state(&at->host.ports[3], "ACTIVE", "LinkUp");
-	role_look(at);
-	role_assert(at, "mlx5_5", RD_ROLE_UNKNOWN);
+	role_becomes(at, "mlx5_5", RD_ROLE_UNKNOWN);
 	assert_false(at->map.ports.v[5].spare);
 	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_UNKNOWN);
 	/* A card that is down as a whole is a fault, whatever its second port is for. */
 	role_go_down(&at->host.ports[4]);
-	role_look(at);
-	role_assert(at, "mlx5_4", RD_ROLE_COMPUTE);
+	role_becomes(at, "mlx5_4", RD_ROLE_COMPUTE);
 	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_CRITICAL);
 }
 
@@ -260,15 +248,13 @@ ROLE_TEST(a_guest_without_switches)
 			     i < 8 ? "InfiniBand" : "Ethernet");
 	}
 	role_add_netdev(&at->host, "mlx5_8", "eth0")->default_route = true;
-	role_look(at);
-	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 8);
+	role_computing(at, 8);
 	role_assert(at, "mlx5_8", RD_ROLE_STORAGE);
 	assert_true(role_worst(at) <= RD_SEV_NOTE);
 	assert_false(rd_env_refused(&at->map.ports, NULL));
 	/* Where no route was told, the odd one is not known. */
 	at->host.netdevs[0].default_route = false;
-	role_look(at);
-	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 8);
+	role_computing(at, 8);
 	role_assert(at, "mlx5_8", RD_ROLE_UNKNOWN);
 }
 
@@ -280,8 +266,7 @@ ROLE_TEST(a_nic_for_two_accelerators)
 		     "pci0000:10", 0, 200, CX6, "Ethernet");
 	role_add_nic(&at->host, "st1", "36:00.0", made_port_of(&at->host, rd_host_find_pci(&at->host, "31:00.0"), 7),
 		     "pci0000:30", 1, 200, CX6, "Ethernet");
-	role_look(at);
-	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 4);
+	role_computing(at, 4);
 	role_assert(at, "st0", RD_ROLE_STORAGE);
 	role_assert(at, "st1", RD_ROLE_STORAGE);
 	assert_true(role_worst(at) <= RD_SEV_NOTE);
@@ -307,8 +292,7 @@ ROLE_TEST(a_tray_with_a_host_bridge_for_each)
 	role_go_down(role_port(&at->host, "bf3_3"));
 	role_add_netdev(&at->host, "bf3_0", "eth0")->default_route = true;
 	for (int down = 0; down < 2; down++) {
-		role_look(at);
-		assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 4);
+		role_computing(at, 4);
 		role_assert(at, "mlx5_0", RD_ROLE_COMPUTE);
 		role_assert(at, "bf3_2", RD_ROLE_STORAGE);
 		assert_true(down ? role_worst(at) == RD_SEV_CRITICAL : role_worst(at) <= RD_SEV_NOTE);
@@ -327,8 +311,7 @@ ROLE_TEST(a_storage_server)
 		role_far_nic(&at->host, name, 0x10 + 0x10 * (i / 2), i % 2, (int)i / 2, 100, CX6, "Ethernet");
 	}
 	role_go_down(&at->host.ports[3]); /* of two cards one is cabled twice: whether by plan is not known */
-	role_look(at);
-	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 3);
+	role_computing(at, 3);
 	assert_true(role_worst(at) <= RD_SEV_UNKNOWN);
 	/* Cabled once each: spare. */
 	role_go_down(&at->host.ports[1]);
@@ -338,8 +321,7 @@ ROLE_TEST(a_storage_server)
 	/* NICs of another make, as fast: which is for what is not known, and nothing fails for it. */
 	role_far_nic(&at->host, "bnxt_re0", 0x50, 0, 0, 100, 0x1760, "Ethernet");
 	role_go_down(role_port(&at->host, "bnxt_re0"));
-	role_look(at);
-	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 0);
+	role_computing(at, 0);
 	assert_true(role_worst(at) <= RD_SEV_UNKNOWN);
 	assert_true(rd_env_refused(&at->map.ports, NULL));
 }
@@ -353,21 +335,18 @@ ROLE_TEST(a_workstation)
 	role_far_nic(&at->host, "mlx5_1", 0x20, 1, 0, 100, CX6, "Ethernet");
 	role_add_netdev(&at->host, "mlx5_0", "enp33s0f0")->default_route = true;
 	role_go_down(role_port(&at->host, "mlx5_1"));
-	role_look(at);
-	role_assert(at, "mlx5_0", RD_ROLE_COMPUTE);
+	role_becomes(at, "mlx5_0", RD_ROLE_COMPUTE);
 	assert_true(role_view(at, "mlx5_1")->spare);
 	assert_true(role_worst(at) <= RD_SEV_NOTE);
 	assert_false(rd_env_refused(&at->map.ports, NULL));
 	/* Cabled to a second host: that one is for computing, the other the way out. */
 	role_set_state(role_port(&at->host, "mlx5_1"), "ACTIVE", "LinkUp");
-	role_look(at);
-	role_assert(at, "mlx5_0", RD_ROLE_STORAGE);
+	role_becomes(at, "mlx5_0", RD_ROLE_STORAGE);
 	role_assert(at, "mlx5_1", RD_ROLE_COMPUTE);
 	/* An on-board card on the accelerators' own host bridge is no match for a fast one on the other socket. */
 	role_port(&at->host, "mlx5_0")->rate_gbps.v = role_port(&at->host, "mlx5_1")->rate_gbps.v = 10;
 	role_far_nic(&at->host, "mlx5_2", 0x60, 0, 1, 200, CX7, "InfiniBand");
-	role_look(at);
-	role_assert(at, "mlx5_2", RD_ROLE_COMPUTE);
+	role_becomes(at, "mlx5_2", RD_ROLE_COMPUTE);
 	role_assert(at, "mlx5_1", RD_ROLE_MANAGEMENT);
 	assert_true(role_worst(at) <= RD_SEV_NOTE);
 }
@@ -380,8 +359,7 @@ ROLE_TEST(two_kinds_as_near_are_not_told_apart)
 	made_gpu(&at->host, "12:00.0", made_bridge(&at->host, "10:02.0", -1, "pci0000:10", 0), "pci0000:10", 0);
 	role_far_nic(&at->host, "mlx5_0", 0x20, 0, 0, 100, CX6, "Ethernet");
 	role_far_nic(&at->host, "bnxt_re0", 0x30, 0, 0, 100, 0x1760, "Ethernet");
-	role_look(at);
-	role_assert(at, "mlx5_0", RD_ROLE_UNKNOWN);
+	role_becomes(at, "mlx5_0", RD_ROLE_UNKNOWN);
 	role_assert(at, "bnxt_re0", RD_ROLE_UNKNOWN);
 	assert_true(rd_env_refused(&at->map.ports, &err));
 	assert_string_equal(err.object, "mlx5_0/1 and 1 more");
@@ -391,8 +369,7 @@ ROLE_TEST(two_kinds_as_near_are_not_told_apart)
 	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_UNKNOWN);
 	/* A route tells them apart, also while the other is down: then it is that one that is missing. */
 	role_add_netdev(&at->host, "bnxt_re0", "eth0")->default_route = true;
-	role_look(at);
-	role_assert(at, "mlx5_0", RD_ROLE_COMPUTE);
+	role_becomes(at, "mlx5_0", RD_ROLE_COMPUTE);
 	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_CRITICAL);
 }
 
@@ -408,8 +385,7 @@ ROLE_TEST(what_is_no_nic_of_its_own)
 	at->host.ibdevs[9].parent_netdev = strdup("eth0");
 	role_go_down(&at->host.ports[8]);
 	role_go_down(&at->host.ports[9]);
-	role_look(at);
-	assert_int_equal(role_count(at, RD_ROLE_COMPUTE), 8);
+	role_computing(at, 8);
 	role_assert(at, "vf0", RD_ROLE_UNKNOWN);
 	role_assert(at, "rxe0", RD_ROLE_UNKNOWN);
 	assert_true(role_worst(at) <= RD_SEV_NOTE);
@@ -421,8 +397,7 @@ ROLE_TEST(soft_devices_alone_are_what_there_is)
 {
 	made_nic(&at->host, "rxe0", NULL, -1, "", -1, 1);
 	at->host.ibdevs[0].parent_netdev = strdup("eth0");
-	role_look(at);
-	role_assert(at, "rxe0", RD_ROLE_COMPUTE);
+	role_becomes(at, "rxe0", RD_ROLE_COMPUTE);
 }
 
 TEST(a_nic_whose_accelerator_is_gone)
@@ -431,15 +406,13 @@ TEST(a_nic_whose_accelerator_is_gone)
 
 	role_add_switches(&at.host, 8, 1, 1, 400, "InfiniBand");
 	at.host.n_gpus = 7;
-	role_look(&at);
-	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
+	role_computing(&at, 8);
 	role_done(&at);
 	/* A chip of another make in the place of one of eight. */
 	at = (struct role_place){ 0 };
 	role_add_switches(&at.host, 8, 1, 1, 400, "InfiniBand");
 	at.host.pcis[at.host.ibdevs[5].pci].device.v = BF3;
-	role_look(&at);
-	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 8);
+	role_computing(&at, 8);
 	role_done(&at);
 }
 
@@ -449,14 +422,12 @@ TEST(what_was_not_read_has_no_role)
 	struct role_place at = { 0 };
 
 	made_nic(&at.host, "mlx5_0", NULL, -1, "", -1, 400);
-	role_look(&at);
-	role_assert(&at, "mlx5_0", RD_ROLE_UNKNOWN);
+	role_becomes(&at, "mlx5_0", RD_ROLE_UNKNOWN);
 	role_done(&at);
 	at = (struct role_place){ 0 };
 	role_add_switches(&at.host, 4, 2, 2, 400, "InfiniBand");
 	at.host.pcis[at.host.ibdevs[2].pci].device.known = RD_DENIED;
-	role_look(&at);
-	role_assert(&at, "mlx5_2", RD_ROLE_UNKNOWN);
+	role_becomes(&at, "mlx5_2", RD_ROLE_UNKNOWN);
 	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 7);
 	assert_true(rd_env_refused(&at.map.ports, NULL));
 	role_done(&at);
