@@ -42,19 +42,29 @@ static void add_group(struct rd_host *host, unsigned bus, const char *root, int 
 	}
 }
 
-TEST(two_accelerators_two_nics_one_switch)
-{
-	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
-	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
+struct placed {
+	struct rd_host host;
+	struct rd_nicmap map;
+};
 
-	add_group(&host, 0x20, "pci0000:20", 0, 2, 2, 400);
-	made_analyse(&host, 0, &map);
-	assert_string_equal(first(&host, &map.nccl, 0), "mlx5_0");
-	assert_string_equal(first(&host, &map.nccl, 1), "mlx5_1");
+static void done(struct placed *at)
+{
+	rd_nicmap_deinit(&at->map);
+	rd_host_deinit(&at->host);
+}
+
+#define PLACED_TEST(name) TEST_ON(name, struct placed, at, { 0 }, done)
+
+PLACED_TEST(two_accelerators_two_nics_one_switch)
+{
+	add_group(&at->host, 0x20, "pci0000:20", 0, 2, 2, 400);
+	made_analyse(&at->host, 0, &at->map);
+	assert_string_equal(first(&at->host, &at->map.nccl, 0), "mlx5_0");
+	assert_string_equal(first(&at->host, &at->map.nccl, 1), "mlx5_1");
 	/* The first pass gives both mlx5_0, the second moves the first of them. */
-	assert_string_equal(first(&host, &map.nvshmem, 0), "mlx5_1");
-	assert_string_equal(first(&host, &map.nvshmem, 1), "mlx5_0");
-	assert_false(remarked(&map, "nic-shared"));
+	assert_string_equal(first(&at->host, &at->map.nvshmem, 0), "mlx5_1");
+	assert_string_equal(first(&at->host, &at->map.nvshmem, 1), "mlx5_0");
+	assert_false(remarked(&at->map, "nic-shared"));
 }
 
 TEST(a_shared_nic_beside_an_idle_one_is_told)
@@ -77,20 +87,17 @@ TEST(a_shared_nic_beside_an_idle_one_is_told)
 	host.n_gpus = 3;
 }
 
-TEST(two_accelerators_per_nic)
+PLACED_TEST(two_accelerators_per_nic)
 {
-	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
-	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
-
-	add_group(&host, 0x20, "pci0000:20", 0, 2, 1, 400);
-	add_group(&host, 0x40, "pci0000:40", 1, 2, 1, 400);
-	made_analyse(&host, 0, &map);
+	add_group(&at->host, 0x20, "pci0000:20", 0, 2, 1, 400);
+	add_group(&at->host, 0x40, "pci0000:40", 1, 2, 1, 400);
+	made_analyse(&at->host, 0, &at->map);
 	for (size_t i = 0; i < 4; i++) {
-		assert_string_equal(first(&host, &map.nccl, i), i < 2 ? "mlx5_0" : "mlx5_1");
-		assert_string_equal(first(&host, &map.nvshmem, i), i < 2 ? "mlx5_0" : "mlx5_1");
+		assert_string_equal(first(&at->host, &at->map.nccl, i), i < 2 ? "mlx5_0" : "mlx5_1");
+		assert_string_equal(first(&at->host, &at->map.nvshmem, i), i < 2 ? "mlx5_0" : "mlx5_1");
 	}
 	/* The only other one is farther away. */
-	assert_false(remarked(&map, "nic-shared"));
+	assert_false(remarked(&at->map, "nic-shared"));
 }
 
 static void make_dual_port(struct rd_host *host)
@@ -104,69 +111,62 @@ static void make_dual_port(struct rd_host *host)
 	made_nic(host, "mlx5_1", "25:00.1", port, "pci0000:20", 0, 200);
 }
 
-TEST(ports_of_a_dual_port_card)
+PLACED_TEST(ports_of_a_dual_port_card)
 {
-	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
-	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
-
-	make_dual_port(&host);
-	made_analyse(&host, 0, &map);
+	make_dual_port(&at->host);
+	made_analyse(&at->host, 0, &at->map);
 	/* NCCL fuses them; NVSHMEM deals them out. */
 	for (size_t i = 0; i < 2; i++)
-		assert_int_equal(map.nccl.v[i].n_ports, 2);
-	assert_string_equal(first(&host, &map.nvshmem, 0), "mlx5_1");
-	assert_string_equal(first(&host, &map.nvshmem, 1), "mlx5_0");
-	assert_string_equal(host.ibdevs[host.ports[map.nvshmem.v[0].backup].ibdev].name, "mlx5_0");
-	assert_non_null(strstr(map.nvshmem.v[0].backup_why, "both are on one card"));
+		assert_int_equal(at->map.nccl.v[i].n_ports, 2);
+	assert_string_equal(first(&at->host, &at->map.nvshmem, 0), "mlx5_1");
+	assert_string_equal(first(&at->host, &at->map.nvshmem, 1), "mlx5_0");
+	assert_string_equal(at->host.ibdevs[at->host.ports[at->map.nvshmem.v[0].backup].ibdev].name, "mlx5_0");
+	assert_non_null(strstr(at->map.nvshmem.v[0].backup_why, "both are on one card"));
 }
 
-TEST(fewer_processes_than_accelerators)
+PLACED_TEST(fewer_processes_than_accelerators)
 {
-	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
-	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
-
-	add_group(&host, 0x20, "pci0000:20", 0, 2, 2, 400);
-	add_group(&host, 0x40, "pci0000:40", 1, 2, 2, 400);
-	made_analyse(&host, 2, &map);
+	add_group(&at->host, 0x20, "pci0000:20", 0, 2, 2, 400);
+	add_group(&at->host, 0x40, "pci0000:40", 1, 2, 2, 400);
+	made_analyse(&at->host, 2, &at->map);
 	/* Four NICs for two processes: two for each, of those on their own switch, and then each shares both. */
-	assert_int_equal(map.nvshmem.n, 2);
-	assert_int_equal(map.nvshmem.v[0].n_ports, 2);
-	assert_int_equal(map.nvshmem.v[1].n_ports, 2);
+	assert_int_equal(at->map.nvshmem.n, 2);
+	assert_int_equal(at->map.nvshmem.v[0].n_ports, 2);
+	assert_int_equal(at->map.nvshmem.v[1].n_ports, 2);
 	for (size_t i = 0; i < 2; i++)
 		for (size_t p = 0; p < 2; p++)
-			assert_int_equal(rd_ibdev_numa(&host, host.ports[map.nvshmem.v[i].ports[p]].ibdev), 0);
-	made_analyse(&host, 4, &map);
-	assert_int_equal(map.nvshmem.n, 4);
-	assert_int_equal(map.nvshmem.v[0].n_ports, 1);
+			assert_int_equal(rd_ibdev_numa(&at->host, at->host.ports[at->map.nvshmem.v[i].ports[p]].ibdev),
+					 0);
+	made_analyse(&at->host, 4, &at->map);
+	assert_int_equal(at->map.nvshmem.n, 4);
+	assert_int_equal(at->map.nvshmem.v[0].n_ports, 1);
 }
 
-TEST(bandwidth_comes_before_distance_for_nccl)
+PLACED_TEST(bandwidth_comes_before_distance_for_nccl)
 {
-	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
-	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
-	int up = made_switch(&host, 0x20, "pci0000:20", 0), port;
+	int up = made_switch(&at->host, 0x20, "pci0000:20", 0), port;
 
 	/* Two slow dual-port cards on the accelerator's own switch, the fast one behind another root port. */
-	made_gpu(&host, "23:00.0", made_port_of(&host, up, 0), "pci0000:20", 0);
+	made_gpu(&at->host, "23:00.0", made_port_of(&at->host, up, 0), "pci0000:20", 0);
 	for (unsigned card = 0; card < 2; card++) {
 		char name[16], addr[16];
 
-		port = made_port_of(&host, up, 1 + card);
+		port = made_port_of(&at->host, up, 1 + card);
 		for (unsigned fn = 0; fn < 2; fn++) {
 			snprintf(name, sizeof(name), "slow%u%u", card, fn);
 			snprintf(addr, sizeof(addr), "%02x:00.%u", 0x24 + card, fn);
-			made_nic(&host, name, addr, port, "pci0000:20", 0, 25);
+			made_nic(&at->host, name, addr, port, "pci0000:20", 0, 25);
 		}
 	}
-	port = made_bridge(&host, "20:01.0", -1, "pci0000:20", 0);
-	made_nic(&host, "fast", "30:00.0", port, "pci0000:20", 0, 200);
-	made_analyse(&host, 0, &map);
-	assert_string_equal(first(&host, &map.nccl, 0), "fast");
+	port = made_bridge(&at->host, "20:01.0", -1, "pci0000:20", 0);
+	made_nic(&at->host, "fast", "30:00.0", port, "pci0000:20", 0, 200);
+	made_analyse(&at->host, 0, &at->map);
+	assert_string_equal(first(&at->host, &at->map.nccl, 0), "fast");
 	for (size_t p = 0; p < 4; p++)
-		assert_int_not_equal(map.ports.v[p].role, RD_ROLE_COMPUTE);
-	assert_int_equal(map.ports.v[4].role, RD_ROLE_COMPUTE);
+		assert_int_not_equal(at->map.ports.v[p].role, RD_ROLE_COMPUTE);
+	assert_int_equal(at->map.ports.v[4].role, RD_ROLE_COMPUTE);
 	/* NVSHMEM goes by distance alone: that is worth a warning. */
-	assert_true(remarked(&map, "nic-not-compute"));
+	assert_true(remarked(&at->map, "nic-not-compute"));
 }
 
 /* The table of a DGX A100: eight single-port NICs, two below each pair of accelerators, and a dual-port card far away. */
@@ -191,61 +191,53 @@ static void make_dgx_a100(struct rd_host *host)
 		host->pcis[i].max.mtps.v = host->pcis[i].now.mtps.v = 16000;
 }
 
-TEST(roles_and_assignment_of_a_dgx_a100)
+PLACED_TEST(roles_and_assignment_of_a_dgx_a100)
 {
-	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
-	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
-
-	make_dgx_a100(&host);
-	made_analyse(&host, 0, &map);
+	make_dgx_a100(&at->host);
+	made_analyse(&at->host, 0, &at->map);
 	for (size_t p = 0; p < 10; p++)
-		assert_int_equal(map.ports.v[p].role, p < 8 ? RD_ROLE_COMPUTE : RD_ROLE_STORAGE);
+		assert_int_equal(at->map.ports.v[p].role, p < 8 ? RD_ROLE_COMPUTE : RD_ROLE_STORAGE);
 	for (size_t g = 0; g < 8; g++) {
 		bool used[10] = { false };
 
-		assert_int_equal(host.ports[map.nccl.v[g].ports[0]].ibdev / 2, g / 2);
-		assert_int_equal(host.ports[map.nvshmem.v[g].ports[0]].ibdev / 2, g / 2);
+		assert_int_equal(at->host.ports[at->map.nccl.v[g].ports[0]].ibdev / 2, g / 2);
+		assert_int_equal(at->host.ports[at->map.nvshmem.v[g].ports[0]].ibdev / 2, g / 2);
 		for (size_t o = 0; o < 8; o++) {
-			assert_false(used[map.nvshmem.v[o].ports[0]]);
-			used[map.nvshmem.v[o].ports[0]] = true;
+			assert_false(used[at->map.nvshmem.v[o].ports[0]]);
+			used[at->map.nvshmem.v[o].ports[0]] = true;
 		}
 	}
 	/* The neighbour: even + 1, odd - 1, on the same switch. */
-	assert_int_equal(host.ports[map.nccl.v[0].backup].ibdev, 1);
-	assert_int_equal(host.ports[map.nccl.v[1].backup].ibdev, 0);
-	assert_non_null(strstr(map.nccl.v[0].backup_why, "both are below the switch at 0000:11:00.0"));
-	assert_int_equal(map.findings.n, 0);
+	assert_int_equal(at->host.ports[at->map.nccl.v[0].backup].ibdev, 1);
+	assert_int_equal(at->host.ports[at->map.nccl.v[1].backup].ibdev, 0);
+	assert_non_null(strstr(at->map.nccl.v[0].backup_why, "both are below the switch at 0000:11:00.0"));
+	assert_int_equal(at->map.findings.n, 0);
 }
 
-TEST(a_port_that_is_down_is_passed_over_and_told)
+PLACED_TEST(a_port_that_is_down_is_passed_over_and_told)
 {
-	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
-	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
-
-	make_dgx_a100(&host);
-	free(host.ports[0].state);
-	host.ports[0].state = strdup("DOWN");
-	made_analyse(&host, 0, &map);
-	assert_int_equal(map.ports.v[0].role, RD_ROLE_COMPUTE);
-	assert_string_equal(first(&host, &map.nccl, 0), "mlx5_1");
-	assert_string_equal(first(&host, &map.nvshmem, 0), "mlx5_1");
+	make_dgx_a100(&at->host);
+	free(at->host.ports[0].state);
+	at->host.ports[0].state = strdup("DOWN");
+	made_analyse(&at->host, 0, &at->map);
+	assert_int_equal(at->map.ports.v[0].role, RD_ROLE_COMPUTE);
+	assert_string_equal(first(&at->host, &at->map.nccl, 0), "mlx5_1");
+	assert_string_equal(first(&at->host, &at->map.nvshmem, 0), "mlx5_1");
 }
 
 /* One of eight that stand next to eight accelerators: routed over by mistake (backend-default-route), no front-end. */
-TEST(the_default_route_does_not_unmake_a_compute_nic)
+PLACED_TEST(the_default_route_does_not_unmake_a_compute_nic)
 {
-	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
-	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
 	struct rd_port *port;
 
-	make_dgx_a100(&host);
-	made_netdev(&host, "eno1");
-	host.netdevs[0].default_route = true;
-	port = &host.ports[2];
+	make_dgx_a100(&at->host);
+	made_netdev(&at->host, "eno1");
+	at->host.netdevs[0].default_route = true;
+	port = &at->host.ports[2];
 	assert_int_equal(rd_grow(&port->netdevs, &port->cap_netdevs, 1, sizeof(int)), 0);
 	port->netdevs[port->n_netdevs++] = 0;
-	made_analyse(&host, 0, &map);
-	assert_int_equal(map.ports.v[2].role, RD_ROLE_COMPUTE);
+	made_analyse(&at->host, 0, &at->map);
+	assert_int_equal(at->map.ports.v[2].role, RD_ROLE_COMPUTE);
 }
 
 /* NCCL has the other port of what it merged; a library that goes by the order of devices meets a storage NIC. */
@@ -280,20 +272,17 @@ TEST(what_libraries_fail_over_to)
 	rd_host_deinit(&host);
 }
 
-TEST(nics_that_nccl_loses_are_told)
+PLACED_TEST(nics_that_nccl_loses_are_told)
 {
-	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
-	_cleanup_(rd_nicmap_deinit) struct rd_nicmap map = { 0 };
-
-	made_gpu(&host, "23:00.0", -1, "pci0000:20", 0);
-	made_nic(&host, "rxe0", NULL, -1, NULL, 0, 25);
-	made_analyse(&host, 0, &map);
-	assert_false(remarked(&map, "nccl-nic-lost"));
-	made_nic(&host, "rxe1", NULL, -1, NULL, 0, 25);
-	made_analyse(&host, 0, &map);
-	assert_true(remarked(&map, "nccl-nic-lost"));
-	assert_int_equal(map.nccl_nets.n, 0);
-	assert_int_equal(map.nccl_nets.n_lost, 2);
+	made_gpu(&at->host, "23:00.0", -1, "pci0000:20", 0);
+	made_nic(&at->host, "rxe0", NULL, -1, NULL, 0, 25);
+	made_analyse(&at->host, 0, &at->map);
+	assert_false(remarked(&at->map, "nccl-nic-lost"));
+	made_nic(&at->host, "rxe1", NULL, -1, NULL, 0, 25);
+	made_analyse(&at->host, 0, &at->map);
+	assert_true(remarked(&at->map, "nccl-nic-lost"));
+	assert_int_equal(at->map.nccl_nets.n, 0);
+	assert_int_equal(at->map.nccl_nets.n_lost, 2);
 }
 
 TEST(without_accelerators_or_nics_nothing_is_chosen)

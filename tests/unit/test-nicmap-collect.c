@@ -6,147 +6,160 @@
 #include "collect/host/host.h"
 #include "fake-host.h"
 
-static void add_function(struct fake_host *fake, const char *addr, const char *target, const char *class,
-			 const char *vendor, const char *device)
-{
-	char line[512], path[256];
+/* What is read, and what it was read from. */
+struct collected {
+	struct fake_host fake;
+	struct rd_host host;
+};
 
-	snprintf(line, sizeof(line),
-		 "mkdir -p sys/devices/%s sys/bus/pci/devices && ln -s ../../../devices/%s "
-		 "sys/bus/pci/devices/%s",
-		 target, target, addr);
-	assert_int_equal(fake_host_run(fake, line), 0);
-	snprintf(path, sizeof(path), "/sys/devices/%s/class", target);
-	fake_host_text(fake, path, class);
-	snprintf(path, sizeof(path), "/sys/devices/%s/vendor", target);
-	fake_host_text(fake, path, vendor);
-	snprintf(path, sizeof(path), "/sys/devices/%s/device", target);
-	fake_host_text(fake, path, device);
-	snprintf(path, sizeof(path), "/sys/devices/%s/numa_node", target);
-	fake_host_text(fake, path, "-1\n");
+static void begin(struct collected *c)
+{
+	c->fake = fake_host_make();
 }
 
-static void load(struct fake_host *fake, struct rd_host *host)
+static void end(struct collected *c)
+{
+	rd_host_deinit(&c->host);
+	fake_host_deinit(&c->fake);
+}
+
+#define COLLECT_TEST(name) TEST_BEGUN(name, struct collected, c, begin, end)
+
+/* Runs it in the host's folder. */
+static void run(struct collected *c, const char *command)
+{
+	assert_int_equal(fake_host_run(&c->fake, command), 0);
+}
+
+/* A function below /sys/devices: "CLASS VENDOR DEVICE" as in its files, without "0x". */
+static void add_function(struct collected *c, const char *target, const char *identity)
+{
+	static const char *const files[] = { "class", "vendor", "device" };
+	char line[512], path[256], words[3][16], text[24];
+
+	snprintf(line, sizeof(line),
+		 "mkdir -p sys/devices/%s sys/bus/pci/devices && ln -s ../../../devices/%s sys/bus/pci/devices/",
+		 target, target);
+	run(c, line);
+	assert_int_equal(sscanf(identity, "%15s %15s %15s", words[0], words[1], words[2]), 3);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(files); i++) {
+		snprintf(path, sizeof(path), "/sys/devices/%s/%s", target, files[i]);
+		snprintf(text, sizeof(text), "0x%s\n", words[i]);
+		fake_host_text(&c->fake, path, text);
+	}
+	snprintf(path, sizeof(path), "/sys/devices/%s/numa_node", target);
+	fake_host_text(&c->fake, path, "-1\n");
+}
+
+static void text(struct collected *c, const char *path, const char *text)
+{
+	fake_host_text(&c->fake, path, text);
+}
+
+/* Reads it, again or for the first time. */
+static void collect(struct collected *c, unsigned what)
 {
 	_cleanup_(rd_errlist_deinit) struct rd_errlist errors = { 0 };
 
-	*host = (struct rd_host){ 0 };
-	assert_int_equal(rd_collect_host(fake->source, RD_COLLECT_ACS, host, &errors, NULL), 0);
+	rd_host_deinit(&c->host);
+	c->host = (struct rd_host){ 0 };
+	assert_int_equal(rd_collect_host(c->fake.source, what, &c->host, &errors, NULL), 0);
 }
 
-TEST(a_console_is_no_accelerator)
+static void load(struct collected *c)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
-	_cleanup_(rd_host_deinit) struct rd_host host;
-
-	add_function(&fake, "0000:05:00.0", "pci0000:00/0000:05:00.0", "0x030000\n", "0x1a03\n",
-		     "0x2000\n"); /* ASPEED */
-	add_function(&fake, "0000:06:00.0", "pci0000:00/0000:06:00.0", "0x030000\n", "0x102b\n",
-		     "0x0532\n"); /* Matrox */
-	add_function(&fake, "0000:07:00.0", "pci0000:00/0000:07:00.0", "0x030000\n", "0x1002\n",
-		     "0x515e\n"); /* ES1000 */
-	add_function(&fake, "0000:00:02.0", "pci0000:00/0000:00:02.0", "0x030000\n", "0x8086\n", "0x4c8a\n"); /* iGPU */
-	add_function(&fake, "0000:08:00.0", "pci0000:00/0000:08:00.0", "0x038000\n", "0x1234\n", "0x1111\n"); /* bochs */
-	add_function(&fake, "0000:11:00.0", "pci0000:00/0000:11:00.0", "0x030200\n", "0x10de\n", "0x2330\n");
-	add_function(&fake, "0000:12:00.0", "pci0000:00/0000:12:00.0", "0x030000\n", "0x10de\n", "0x2204\n");
-	add_function(&fake, "0000:13:00.0", "pci0000:00/0000:13:00.0", "0x038000\n", "0x1002\n", "0x74a1\n");
-	add_function(&fake, "0000:14:00.0", "pci0000:00/0000:14:00.0", "0x120000\n", "0x1da3\n", "0x1020\n");
-	add_function(&fake, "0000:15:00.0", "pci0000:00/0000:15:00.0", "0x120000\n", "0xabcd\n", "0x0001\n");
-	load(&fake, &host);
-	assert_int_equal(host.n_gpus, 5);
-	assert_string_equal(host.gpus[0].vendor, "NVIDIA");
-	assert_string_equal(host.gpus[2].vendor, "AMD");
-	assert_string_equal(host.gpus[3].vendor, "Habana");
-	assert_null(host.gpus[4].vendor);
+	collect(c, RD_COLLECT_ACS);
 }
 
-TEST(what_procfs_says_of_an_accelerator)
+COLLECT_TEST(a_console_is_no_accelerator)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
-	_cleanup_(rd_host_deinit) struct rd_host host;
-
-	add_function(&fake, "0000:1b:00.0", "pci0000:1a/0000:1b:00.0", "0x030200\n", "0x10de\n", "0x2330\n");
-	fake_host_text(&fake, "/proc/driver/nvidia/gpus/0000:1b:00.0/information",
-		       "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 18\nGPU UUID: \t GPU-1234\nDevice Minor: \t 7\n");
-	load(&fake, &host);
-	assert_string_equal(host.gpus[0].name, "NVIDIA H100 80GB HBM3");
-	assert_string_equal(host.gpus[0].uuid, "GPU-1234");
-	assert_int_equal(host.gpus[0].minor.v, 7);
+	add_function(c, "pci0000:00/0000:05:00.0", "030000 1a03 2000"); /* ASPEED */
+	add_function(c, "pci0000:00/0000:06:00.0", "030000 102b 0532"); /* Matrox */
+	add_function(c, "pci0000:00/0000:07:00.0", "030000 1002 515e"); /* ES1000 */
+	add_function(c, "pci0000:00/0000:00:02.0", "030000 8086 4c8a"); /* iGPU */
+	add_function(c, "pci0000:00/0000:08:00.0", "038000 1234 1111"); /* bochs */
+	add_function(c, "pci0000:00/0000:11:00.0", "030200 10de 2330");
+	add_function(c, "pci0000:00/0000:12:00.0", "030000 10de 2204");
+	add_function(c, "pci0000:00/0000:13:00.0", "038000 1002 74a1");
+	add_function(c, "pci0000:00/0000:14:00.0", "120000 1da3 1020");
+	add_function(c, "pci0000:00/0000:15:00.0", "120000 abcd 0001");
+	load(c);
+	assert_int_equal(c->host.n_gpus, 5);
+	ASSERT_EACH(READS(c->host.gpus[0].vendor, "NVIDIA"), READS(c->host.gpus[2].vendor, "AMD"),
+		    READS(c->host.gpus[3].vendor, "Habana"));
+	assert_null(c->host.gpus[4].vendor);
 }
 
-static void add_nic(struct fake_host *fake)
+COLLECT_TEST(what_procfs_says_of_an_accelerator)
 {
-	add_function(fake, "0000:18:00.0", "pci0000:17/0000:17:01.0/0000:18:00.0", "0x020000\n", "0x15b3\n", "0x1021\n");
-	add_function(fake, "0000:17:01.0", "pci0000:17/0000:17:01.0", "0x060400\n", "0x8086\n", "0x352a\n");
-	assert_int_equal(fake_host_run(fake,
-				       "mkdir -p sys/class/infiniband sys/class/net "
-				       "sys/devices/pci0000:17/0000:17:01.0/0000:18:00.0/infiniband/mlx5_0/ports/1 && "
-				       "ln -s ../../devices/pci0000:17/0000:17:01.0/0000:18:00.0/infiniband/mlx5_0 "
-				       "sys/class/infiniband/mlx5_0"),
-			 0);
-	fake_host_text(fake, "/sys/class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet\n");
-	fake_host_text(fake, "/sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
-	fake_host_text(fake, "/sys/class/infiniband/mlx5_0/ports/1/rate", "400 Gb/sec (4X NDR)\n");
-	fake_host_text(fake, "/sys/class/infiniband/mlx5_0/ports/1/gids/0", "fe80:0000:0000:0000:0000:0000:0000:0000\n");
-	fake_host_text(fake, "/sys/class/infiniband/mlx5_0/ports/1/gids/3", "0000:0000:0000:0000:0000:ffff:0a01:0203\n");
-	fake_host_text(fake, "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/types/3", "RoCE v2\n");
-	fake_host_text(fake, "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/3", "bond0\n");
+	add_function(c, "pci0000:1a/0000:1b:00.0", "030200 10de 2330");
+	text(c, "/proc/driver/nvidia/gpus/0000:1b:00.0/information",
+	     "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 18\nGPU UUID: \t GPU-1234\nDevice Minor: \t 7\n");
+	load(c);
+	ASSERT_EACH(READS(c->host.gpus[0].name, "NVIDIA H100 80GB HBM3"), READS(c->host.gpus[0].uuid, "GPU-1234"),
+		    IS(c->host.gpus[0].minor.v, 7));
 }
 
-TEST(a_nic_behind_a_bond_and_one_in_another_namespace)
+static void add_nic(struct collected *c)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
-	struct rd_host host;
-
-	add_nic(&fake);
-	fake_host_text(&fake, "/sys/class/net/lo/type", "772\n");
-	load(&fake, &host);
-	assert_int_equal(host.n_ports, 1);
-	assert_string_equal(host.pcis[host.ibdevs[0].pci].addr, "0000:18:00.0");
-	assert_int_equal(host.ports[0].n_gids, 1); /* a bare prefix is an empty GID */
-	assert_true(host.ports[0].netns_other);
-	assert_string_equal(host.ports[0].netdev_name, "bond0");
-	rd_host_deinit(&host);
-	fake_host_text(&fake, "/sys/class/net/bond0/type", "1\n");
-	fake_host_text(&fake, "/sys/class/net/bond0/mtu", "9000\n");
-	fake_host_text(&fake, "/sys/class/net/bond0/bonding/slaves", "eth0 eth1\n");
-	load(&fake, &host);
-	assert_false(host.ports[0].netns_other);
-	assert_true(host.netdevs[host.ports[0].netdevs[0]].is_bond);
-	assert_int_equal(host.ports[0].mtu.v, 4096);
-	rd_host_deinit(&host);
+	add_function(c, "pci0000:17/0000:17:01.0/0000:18:00.0", "020000 15b3 1021");
+	add_function(c, "pci0000:17/0000:17:01.0", "060400 8086 352a");
+	run(c, "mkdir -p sys/class/infiniband sys/class/net "
+	       "sys/devices/pci0000:17/0000:17:01.0/0000:18:00.0/infiniband/mlx5_0/ports/1 && "
+	       "ln -s ../../devices/pci0000:17/0000:17:01.0/0000:18:00.0/infiniband/mlx5_0 "
+	       "sys/class/infiniband/mlx5_0");
+	text(c, "/sys/class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet\n");
+	text(c, "/sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
+	text(c, "/sys/class/infiniband/mlx5_0/ports/1/rate", "400 Gb/sec (4X NDR)\n");
+	text(c, "/sys/class/infiniband/mlx5_0/ports/1/gids/0", "fe80:0000:0000:0000:0000:0000:0000:0000\n");
+	text(c, "/sys/class/infiniband/mlx5_0/ports/1/gids/3", "0000:0000:0000:0000:0000:ffff:0a01:0203\n");
+	text(c, "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/types/3", "RoCE v2\n");
+	text(c, "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/3", "bond0\n");
 }
 
-TEST(acs_of_a_bridge_above_a_nic)
+COLLECT_TEST(a_nic_behind_a_bond_and_one_in_another_namespace)
+{
+	add_nic(c);
+	text(c, "/sys/class/net/lo/type", "772\n");
+	load(c);
+	assert_int_equal(c->host.n_ports, 1);
+	assert_string_equal(c->host.pcis[c->host.ibdevs[0].pci].addr, "0000:18:00.0");
+	assert_int_equal(c->host.ports[0].n_gids, 1); /* a bare prefix is an empty GID */
+	assert_true(c->host.ports[0].netns_other);
+	assert_string_equal(c->host.ports[0].netdev_name, "bond0");
+	text(c, "/sys/class/net/bond0/type", "1\n");
+	text(c, "/sys/class/net/bond0/mtu", "9000\n");
+	text(c, "/sys/class/net/bond0/bonding/slaves", "eth0 eth1\n");
+	load(c);
+	assert_false(c->host.ports[0].netns_other);
+	assert_true(c->host.netdevs[c->host.ports[0].netdevs[0]].is_bond);
+	assert_int_equal(c->host.ports[0].mtu.v, 4096);
+}
+
+COLLECT_TEST(acs_of_a_bridge_above_a_nic)
 {
 	uint8_t config[4096] = {
 		[0x34] = 0x40, [0x40] = 0x10, [0x42] = 0x42, [0x100] = 0x0d, [0x102] = 0x01, [0x106] = 0x1d
 	};
-	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
-	struct rd_host host;
 	int bridge;
 
-	add_nic(&fake);
-	fake_host_write(&fake, "/sys/bus/pci/devices/0000:17:01.0/config", config, sizeof(config));
-	load(&fake, &host);
-	bridge = rd_host_find_pci(&host, "0000:17:01.0");
-	assert_int_equal(host.pcis[bridge].acs_ctl.known, RD_OK);
-	assert_int_equal(host.pcis[bridge].acs_ctl.v, 0x1d);
-	assert_int_equal(host.pcis[bridge].kind.v, RD_PCIE_ROOT_PORT);
-	rd_host_deinit(&host);
+	add_nic(c);
+	fake_host_write(&c->fake, "/sys/bus/pci/devices/0000:17:01.0/config", config, sizeof(config));
+	load(c);
+	bridge = rd_host_find_pci(&c->host, "0000:17:01.0");
+	ASSERT_EACH(IS(c->host.pcis[bridge].acs_ctl.known, RD_OK), IS(c->host.pcis[bridge].acs_ctl.v, 0x1d),
+		    IS(c->host.pcis[bridge].kind.v, RD_PCIE_ROOT_PORT));
 	/* Without root only 64 bytes can be read; capabilities that run in a ring end, too. */
-	fake_host_write(&fake, "/sys/bus/pci/devices/0000:17:01.0/config", config, 64);
-	load(&fake, &host);
-	assert_int_equal(host.pcis[bridge].acs_ctl.known, RD_DENIED);
-	rd_host_deinit(&host);
+	fake_host_write(&c->fake, "/sys/bus/pci/devices/0000:17:01.0/config", config, 64);
+	load(c);
+	assert_int_equal(c->host.pcis[bridge].acs_ctl.known, RD_DENIED);
 	config[0x40] = 1;
 	config[0x41] = 0x40;
 	config[0x100] = 0x0e;
 	config[0x103] = 0x10;
-	fake_host_write(&fake, "/sys/bus/pci/devices/0000:17:01.0/config", config, sizeof(config));
-	load(&fake, &host);
-	assert_int_equal(host.pcis[bridge].acs_ctl.known, RD_ABSENT);
-	rd_host_deinit(&host);
+	fake_host_write(&c->fake, "/sys/bus/pci/devices/0000:17:01.0/config", config, sizeof(config));
+	load(c);
+	assert_int_equal(c->host.pcis[bridge].acs_ctl.known, RD_ABSENT);
 }
 
 static void read_topology(const char *text, struct rd_host *host)
@@ -312,32 +325,28 @@ TEST(the_limit_that_was_met_is_named)
 /* Once a rule was added, local addresses are not in Main any more. */
 #define TRIE_MAIN "  +-- 0.0.0.0/0 3 0 5\n     |-- 192.0.2.0\n        /24 link UNICAST\n"
 
-TEST(addresses_whichever_table_comes_first)
+COLLECT_TEST(addresses_whichever_table_comes_first)
 {
 	static const char *const tries[] = { "Main:\n" TRIE "Local:\n" TRIE, "Local:\n" TRIE "Main:\n" TRIE,
 					     "Main:\n" TRIE_MAIN "Local:\n" TRIE, "Local:\n" TRIE "Main:\n" TRIE_MAIN };
 
+	text(c, "/sys/class/net/eth0/type", "1\n");
+	text(c, "/proc/net/route",
+	     "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n"
+	     "eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(tries); i++) {
-		struct fake_host fake = fake_host_make();
-		struct rd_host host;
-		int eth0;
+		const struct rd_netdev *eth0;
 
-		fake_host_text(&fake, "/sys/class/net/eth0/type", "1\n");
-		fake_host_text(&fake, "/proc/net/route",
-			       "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n"
-			       "eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n");
-		fake_host_text(&fake, "/proc/net/fib_trie", tries[i]);
-		load(&fake, &host);
-		eth0 = rd_host_find_netdev(&host, "eth0");
-		assert_int_equal(host.netdevs[eth0].n_addrs, 1);
-		assert_memory_equal(host.netdevs[eth0].addrs[0].raw, "\300\0\2\2", 4);
-		assert_int_equal(host.netdevs[eth0].addrs[0].prefix, 24);
-		rd_host_deinit(&host);
-		fake_host_deinit(&fake);
+		text(c, "/proc/net/fib_trie", tries[i]);
+		load(c);
+		eth0 = &c->host.netdevs[rd_host_find_netdev(&c->host, "eth0")];
+		assert_int_equal(eth0->n_addrs, 1);
+		assert_memory_equal(eth0->addrs[0].raw, "\300\0\2\2", 4);
+		assert_int_equal(eth0->addrs[0].prefix, 24);
 	}
 }
 
-TEST(a_link_speed_is_a_number_or_unknown)
+COLLECT_TEST(a_link_speed_is_a_number_or_unknown)
 {
 	static const struct {
 		const char *text;
@@ -351,31 +360,24 @@ TEST(a_link_speed_is_a_number_or_unknown)
 		{ "-8.0 GT/s\n", 0 },
 		{ "1e300\n", 0 },
 	};
-	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 
-	add_nic(&fake);
+	add_nic(c);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(speeds); i++) {
 		const struct rd_pci *pci;
-		struct rd_host host;
 
-		fake_host_text(&fake, "/sys/bus/pci/devices/0000:18:00.0/max_link_speed", speeds[i].text);
-		load(&fake, &host);
-		pci = &host.pcis[host.ibdevs[0].pci];
+		text(c, "/sys/bus/pci/devices/0000:18:00.0/max_link_speed", speeds[i].text);
+		load(c);
+		pci = &c->host.pcis[c->host.ibdevs[0].pci];
 		assert_int_equal(pci->max.mtps.known == RD_OK, speeds[i].mtps > 0);
 		assert_int_equal(pci->max.mtps.v, speeds[i].mtps);
-		rd_host_deinit(&host);
 	}
 }
 
 /* Two interfaces in one bond, one RDMA device: mlx5's LAG as it shows in sysfs. */
-TEST(the_rate_of_a_lag)
+COLLECT_TEST(the_rate_of_a_lag)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
-	struct rd_host host;
-
-	add_nic(&fake);
-	add_function(&fake, "0000:18:00.1", "pci0000:17/0000:17:01.0/0000:18:00.1", "0x020000\n", "0x15b3\n",
-		     "0x1021\n");
+	add_nic(c);
+	add_function(c, "pci0000:17/0000:17:01.0/0000:18:00.1", "020000 15b3 1021");
 	for (unsigned fn = 0; fn < 2; fn++) {
 		char line[512];
 
@@ -385,28 +387,25 @@ TEST(the_rate_of_a_lag)
 			"ln -s ../../$at sys/class/net/eth%u && echo up >sys/$at/operstate && echo active "
 			">sys/$at/bonding_slave/state && echo %s >sys/$at/speed && ln -s ../../../../../virtual/net/bond0 sys/$at/master",
 			fn, fn, fn, fn ? "200000" : "400000");
-		assert_int_equal(fake_host_run(&fake, line), 0);
+		run(c, line);
 	}
-	assert_int_equal(fake_host_run(&fake, "mkdir -p sys/devices/virtual/net/bond0/bonding && ln -s "
-					      "../../devices/virtual/net/bond0 sys/class/net/bond0"),
-			 0);
-	fake_host_text(&fake, "/sys/class/net/bond0/bonding/slaves", "eth0 eth1\n");
+	run(c, "mkdir -p sys/devices/virtual/net/bond0/bonding && ln -s "
+	       "../../devices/virtual/net/bond0 sys/class/net/bond0");
+	text(c, "/sys/class/net/bond0/bonding/slaves", "eth0 eth1\n");
 	/* Without an operstate, and read once all the same. */
-	fake_host_text(&fake, "/sys/class/net/bond0/address", "02:00:00:00:00:01\n");
-	load(&fake, &host);
-	assert_int_equal(host.ports[0].lag_active, 2);
-	assert_true(host.ports[0].rate_gbps.v == 600);
-	assert_true(host.ports[0].leg_gbps.v == 400);
-	rd_host_deinit(&host);
+	text(c, "/sys/class/net/bond0/address", "02:00:00:00:00:01\n");
+	load(c);
+	assert_int_equal(c->host.ports[0].lag_active, 2);
+	assert_true(c->host.ports[0].rate_gbps.v == 600);
+	assert_true(c->host.ports[0].leg_gbps.v == 400);
 	/* The other link has gone: half of it is left. */
-	fake_host_text(&fake, "/sys/class/net/eth1/operstate", "down\n");
-	load(&fake, &host);
-	assert_int_equal(host.ports[0].lag_active, 1);
-	assert_true(host.ports[0].rate_gbps.v == 400);
-	rd_host_deinit(&host);
+	text(c, "/sys/class/net/eth1/operstate", "down\n");
+	load(c);
+	assert_int_equal(c->host.ports[0].lag_active, 1);
+	assert_true(c->host.ports[0].rate_gbps.v == 400);
 }
 
-static void add_interface(struct fake_host *fake, const char *target, const char *name)
+static void add_interface(struct collected *c, const char *target, const char *name)
 {
 	char line[512];
 
@@ -414,93 +413,71 @@ static void add_interface(struct fake_host *fake, const char *target, const char
 		 "mkdir -p sys/devices/%s/net/%s sys/class/net && ln -s ../../devices/%s/net/%s sys/class/net/%s && "
 		 "echo 1500 >sys/devices/%s/net/%s/mtu",
 		 target, name, target, name, name, target, name);
-	assert_int_equal(fake_host_run(fake, line), 0);
+	run(c, line);
 }
 
 /* Indices begin with 0: what belongs to the first function, and to the first interface, is not what belongs to none. */
-TEST(the_first_function_is_one)
+COLLECT_TEST(the_first_function_is_one)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
-	_cleanup_(rd_host_deinit) struct rd_host host;
-
-	add_function(&fake, "0000:00:03.0", "pci0000:00/0000:00:03.0", "0x020000\n", "0x8086\n", "0x1572\n");
-	add_function(&fake, "0000:00:04.0", "pci0000:00/0000:00:04.0", "0x020000\n", "0x15b3\n", "0x1021\n");
-	add_interface(&fake, "pci0000:00/0000:00:03.0", "ens3");
-	add_interface(&fake, "pci0000:00/0000:00:03.0", "ens3d1");
-	assert_int_equal(fake_host_run(&fake,
-				       "at=sys/devices/pci0000:00/0000:00:03.0/net/ens3d1; mkdir -p $at/bonding_slave "
-				       "sys/class/net/bond0/bonding && echo active >$at/bonding_slave/state && "
-				       "ln -s ../../../../virtual/net/bond0 $at/master"),
-			 0);
-	fake_host_text(&fake, "/sys/class/net/bond0/bonding/slaves", "ens3d1\n");
-	fake_host_text(&fake, "/sys/class/net/bond0/mtu", "1500\n");
-	add_interface(&fake, "pci0000:00/0000:00:04.0", "ens4");
-	assert_int_equal(fake_host_run(&fake,
-				       "mkdir -p sys/class/infiniband sys/devices/virtual/infiniband/rxe0/ports/1 && "
-				       "ln -s ../../devices/virtual/infiniband/rxe0 sys/class/infiniband/rxe0"),
-			 0);
-	fake_host_text(&fake, "/sys/class/infiniband/rxe0/parent", "ens3\n");
-	load(&fake, &host);
+	add_function(c, "pci0000:00/0000:00:03.0", "020000 8086 1572");
+	add_function(c, "pci0000:00/0000:00:04.0", "020000 15b3 1021");
+	add_interface(c, "pci0000:00/0000:00:03.0", "ens3");
+	add_interface(c, "pci0000:00/0000:00:03.0", "ens3d1");
+	run(c, "at=sys/devices/pci0000:00/0000:00:03.0/net/ens3d1; mkdir -p $at/bonding_slave "
+	       "sys/class/net/bond0/bonding && echo active >$at/bonding_slave/state && "
+	       "ln -s ../../../../virtual/net/bond0 $at/master");
+	text(c, "/sys/class/net/bond0/bonding/slaves", "ens3d1\n");
+	text(c, "/sys/class/net/bond0/mtu", "1500\n");
+	add_interface(c, "pci0000:00/0000:00:04.0", "ens4");
+	run(c, "mkdir -p sys/class/infiniband sys/devices/virtual/infiniband/rxe0/ports/1 && "
+	       "ln -s ../../devices/virtual/infiniband/rxe0 sys/class/infiniband/rxe0");
+	text(c, "/sys/class/infiniband/rxe0/parent", "ens3\n");
+	load(c);
 	/* Also those are read that no RDMA device names. */
-	assert_int_equal(host.n_netdevs, 4);
-	assert_string_equal(host.netdevs[rd_host_find_netdev(&host, "ens3d1")].bond_state, "active");
-	for (size_t i = 0; i < host.n_netdevs; i++)
-		assert_int_equal(host.netdevs[i].mtu.v, 1500);
+	assert_int_equal(c->host.n_netdevs, 4);
+	assert_string_equal(c->host.netdevs[rd_host_find_netdev(&c->host, "ens3d1")].bond_state, "active");
+	for (size_t i = 0; i < c->host.n_netdevs; i++)
+		assert_int_equal(c->host.netdevs[i].mtu.v, 1500);
 	/* The soft device stands where its interface does. */
-	assert_int_equal(host.ibdevs[0].pci, 0);
-	assert_string_equal(host.ibdevs[0].via, "netdev");
+	ASSERT_EACH(IS(c->host.ibdevs[0].pci, 0), READS(c->host.ibdevs[0].via, "netdev"));
 }
 
 /* A device of hardware has its own place, also where that is the first, whichever interface its GIDs name. */
-TEST(hardware_has_its_own_place)
+COLLECT_TEST(hardware_has_its_own_place)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
-	_cleanup_(rd_host_deinit) struct rd_host host;
-
-	add_function(&fake, "0000:00:03.0", "pci0000:00/0000:00:03.0", "0x020000\n", "0x15b3\n", "0x1021\n");
-	add_function(&fake, "0000:00:04.0", "pci0000:00/0000:00:04.0", "0x020000\n", "0x8086\n", "0x1572\n");
-	add_interface(&fake, "pci0000:00/0000:00:04.0", "ens4");
-	assert_int_equal(
-		fake_host_run(&fake,
-			      "at=devices/pci0000:00/0000:00:03.0/infiniband/mlx5_0; mkdir -p sys/class/infiniband "
-			      "sys/$at/ports/1 && ln -s ../../$at sys/class/infiniband/mlx5_0"),
-		0);
-	fake_host_text(&fake, "/sys/class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet\n");
-	fake_host_text(&fake, "/sys/class/infiniband/mlx5_0/ports/1/gids/3",
-		       "0000:0000:0000:0000:0000:ffff:0a01:0203\n");
-	fake_host_text(&fake, "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/3", "ens4\n");
-	load(&fake, &host);
-	assert_int_equal(host.ibdevs[0].pci, 0);
-	assert_string_not_equal(host.ibdevs[0].via, "netdev");
+	add_function(c, "pci0000:00/0000:00:03.0", "020000 15b3 1021");
+	add_function(c, "pci0000:00/0000:00:04.0", "020000 8086 1572");
+	add_interface(c, "pci0000:00/0000:00:04.0", "ens4");
+	run(c, "at=devices/pci0000:00/0000:00:03.0/infiniband/mlx5_0; mkdir -p sys/class/infiniband "
+	       "sys/$at/ports/1 && ln -s ../../$at sys/class/infiniband/mlx5_0");
+	text(c, "/sys/class/infiniband/mlx5_0/ports/1/link_layer", "Ethernet\n");
+	text(c, "/sys/class/infiniband/mlx5_0/ports/1/gids/3", "0000:0000:0000:0000:0000:ffff:0a01:0203\n");
+	text(c, "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/3", "ens4\n");
+	load(c);
+	assert_int_equal(c->host.ibdevs[0].pci, 0);
+	assert_string_not_equal(c->host.ibdevs[0].via, "netdev");
 }
 
 /* NVSwitches are seen by class and vendor, and so are data direct functions; whose these are libmlx5 tells. */
-TEST(what_only_nccl_asks_for)
+COLLECT_TEST(what_only_nccl_asks_for)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
-	struct rd_host host;
-
-	add_nic(&fake);
-	load(&fake, &host);
-	assert_false(host.has_nvswitch || host.has_data_direct);
-	rd_host_deinit(&host);
-	add_function(&fake, "0000:07:00.0", "pci0000:00/0000:07:00.0", "0x068000\n", "0x8086\n", "0x0001\n");
-	add_function(&fake, "0009:01:00.0", "pci0009:00/0009:01:00.0", "0x080100\n", "0x8086\n", "0x0001\n");
-	fake_host_text(&fake, "/verbs/mlx5_0", "max_qp=131072\ndata_direct=/devices/pci0009:00/0009:01:00.0\n");
-	load(&fake, &host);
-	assert_false(host.has_nvswitch || host.has_data_direct);
-	rd_host_deinit(&host);
-	add_function(&fake, "0000:08:00.0", "pci0000:00/0000:08:00.0", "0x068000\n", "0x10de\n", "0x22a3\n");
-	add_function(&fake, "0009:02:00.0", "pci0009:00/0009:02:00.0", "0x080100\n", "0x15b3\n", "0x2100\n");
-	load(&fake, &host);
-	assert_true(host.has_nvswitch && host.has_data_direct);
-	assert_string_equal(host.pcis[host.ibdevs[0].data_direct].addr, "0009:01:00.0");
-	rd_host_deinit(&host);
+	add_nic(c);
+	load(c);
+	assert_false(c->host.has_nvswitch || c->host.has_data_direct);
+	add_function(c, "pci0000:00/0000:07:00.0", "068000 8086 0001");
+	add_function(c, "pci0009:00/0009:01:00.0", "080100 8086 0001");
+	text(c, "/verbs/mlx5_0", "max_qp=131072\ndata_direct=/devices/pci0009:00/0009:01:00.0\n");
+	load(c);
+	assert_false(c->host.has_nvswitch || c->host.has_data_direct);
+	add_function(c, "pci0000:00/0000:08:00.0", "068000 10de 22a3");
+	add_function(c, "pci0009:00/0009:02:00.0", "080100 15b3 2100");
+	load(c);
+	assert_true(c->host.has_nvswitch && c->host.has_data_direct);
+	assert_string_equal(c->host.pcis[c->host.ibdevs[0].data_direct].addr, "0009:01:00.0");
 	/* A function that is not there is none. */
-	fake_host_text(&fake, "/verbs/mlx5_0", "max_qp=131072\ndata_direct=/devices/pci0009:00/0009:77:00.0\n");
-	load(&fake, &host);
-	assert_int_equal(host.ibdevs[0].data_direct, -1);
-	rd_host_deinit(&host);
+	text(c, "/verbs/mlx5_0", "max_qp=131072\ndata_direct=/devices/pci0009:00/0009:77:00.0\n");
+	load(c);
+	assert_int_equal(c->host.ibdevs[0].data_direct, -1);
 }
 
 static int (*get)(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err);
@@ -513,45 +490,35 @@ static int count_reads(struct rd_source *src, const struct rd_query *query, stru
 }
 
 /* What topo-check reads of 14 devices, with a GID table of 256 entries each, is less than 2,000 files. */
-TEST(gid_tables_are_read_until_something_is_found)
+COLLECT_TEST(gid_tables_are_read_until_something_is_found)
 {
-	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
-	const struct rd_source_ops *ops = fake.source->ops;
+	const struct rd_source_ops *ops = c->fake.source->ops;
 	struct rd_source_ops counted = *ops;
-	struct rd_host host = { 0 };
 
-	assert_int_equal(
-		fake_host_run(
-			&fake,
-			"mkdir -p sys/class/infiniband sys/class/net/lo; for d in 0 1 2 3 4 5 6 7 8 9 10 11 12 13; do "
-			"p=sys/devices/virtual/infiniband/rxe$d/ports/1; mkdir -p $p/gids $p/gid_attrs/types $p/gid_attrs/ndevs; "
-			"ln -s ../../devices/virtual/infiniband/rxe$d sys/class/infiniband/rxe$d; echo Ethernet >$p/link_layer; "
-			"echo '4: ACTIVE' >$p/state; echo 'RoCE v2' | tee $p/gid_attrs/types/1 >$p/gid_attrs/types/200; "
-			"echo lo | tee $p/gid_attrs/ndevs/1 >$p/gid_attrs/ndevs/200; n=0; while [ $n -lt 256 ]; do "
-			"echo 0000:0000:0000:0000:0000:0000:0000:0000 >$p/gids/$n; n=$((n + 1)); done; "
-			"echo 0000:0000:0000:0000:0000:ffff:0a01:0203 | tee $p/gids/1 >$p/gids/200; done"),
-		0);
+	run(c,
+	    "mkdir -p sys/class/infiniband sys/class/net/lo; for d in 0 1 2 3 4 5 6 7 8 9 10 11 12 13; do "
+	    "p=sys/devices/virtual/infiniband/rxe$d/ports/1; mkdir -p $p/gids $p/gid_attrs/types $p/gid_attrs/ndevs; "
+	    "ln -s ../../devices/virtual/infiniband/rxe$d sys/class/infiniband/rxe$d; echo Ethernet >$p/link_layer; "
+	    "echo '4: ACTIVE' >$p/state; echo 'RoCE v2' | tee $p/gid_attrs/types/1 >$p/gid_attrs/types/200; "
+	    "echo lo | tee $p/gid_attrs/ndevs/1 >$p/gid_attrs/ndevs/200; n=0; while [ $n -lt 256 ]; do "
+	    "echo 0000:0000:0000:0000:0000:0000:0000:0000 >$p/gids/$n; n=$((n + 1)); done; "
+	    "echo 0000:0000:0000:0000:0000:ffff:0a01:0203 | tee $p/gids/1 >$p/gids/200; done");
 	get = ops->get;
 	counted.get = count_reads;
-	fake.source->ops = &counted;
-	assert_int_equal(rd_collect_host(fake.source, RD_COLLECT_GIDS, &host, NULL, NULL), 0);
-	assert_int_equal(host.n_ports, 14);
+	c->fake.source->ops = &counted;
+	collect(c, RD_COLLECT_GIDS);
+	assert_int_equal(c->host.n_ports, 14);
 	assert_true(n_reads > 14 * 17 && n_reads < 2000);
-	assert_true(host.ports[0].n_gids == 1 && host.ports[0].gids_unread == 18);
-	rd_host_deinit(&host);
+	assert_true(c->host.ports[0].n_gids == 1 && c->host.ports[0].gids_unread == 18);
 	/* Until the end where a rule could say that it has none; not where the port is down. */
-	assert_int_equal(fake_host_run(&fake, "echo 'IB/RoCE v1' >sys/class/infiniband/rxe0/ports/1/gid_attrs/types/1; "
-					      "cd sys/class/infiniband/rxe1/ports/1; echo '1: DOWN' >state; "
-					      "echo 0000:0000:0000:0000:0000:0000:0000:0000 >gids/1"),
-			 0);
-	host = (struct rd_host){ 0 };
-	assert_int_equal(rd_collect_host(fake.source, RD_COLLECT_GIDS, &host, NULL, NULL), 0);
-	assert_true(host.ports[0].n_gids == 2 && host.ports[0].gids[1].index == 200 && host.ports[0].gids_unread == 217);
-	assert_true(host.ports[1].n_gids == 0 && host.ports[1].gids_unread == 16);
-	rd_host_deinit(&host);
-	host = (struct rd_host){ 0 };
-	assert_int_equal(rd_collect_host(fake.source, RD_COLLECT_ALL_GIDS, &host, NULL, NULL), 0);
-	assert_true(host.ports[1].n_gids == 1 && host.ports[1].gids_unread == 0);
-	rd_host_deinit(&host);
-	fake.source->ops = ops;
+	run(c, "echo 'IB/RoCE v1' >sys/class/infiniband/rxe0/ports/1/gid_attrs/types/1; "
+	       "cd sys/class/infiniband/rxe1/ports/1; echo '1: DOWN' >state; "
+	       "echo 0000:0000:0000:0000:0000:0000:0000:0000 >gids/1");
+	collect(c, RD_COLLECT_GIDS);
+	assert_true(c->host.ports[0].n_gids == 2 && c->host.ports[0].gids[1].index == 200 &&
+		    c->host.ports[0].gids_unread == 217);
+	assert_true(c->host.ports[1].n_gids == 0 && c->host.ports[1].gids_unread == 16);
+	collect(c, RD_COLLECT_ALL_GIDS);
+	assert_true(c->host.ports[1].n_gids == 1 && c->host.ports[1].gids_unread == 0);
+	c->fake.source->ops = ops;
 }

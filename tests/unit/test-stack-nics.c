@@ -34,12 +34,14 @@ static const struct rd_stack_choice *choice_of(const struct stack_case *c, enum 
 	return NULL;
 }
 
-/* "a b | c": those that are used first, and those that stand in. */
+/* Analyses; "a b | c": those that are used first, and those that stand in. */
 static const char *nics(struct stack_case *c, enum rd_stack_id id, int gpu, int numa)
 {
-	const struct rd_stack_choice *choice = choice_of(c, id, gpu, numa);
+	const struct rd_stack_choice *choice;
 	size_t len = 0;
 
+	analyse(c);
+	choice = choice_of(c, id, gpu, numa);
 	assert_non_null(choice);
 	assert_non_null(choice->why);
 	c->text[0] = '\0';
@@ -50,11 +52,14 @@ static const char *nics(struct stack_case *c, enum rd_stack_id id, int gpu, int 
 	return c->text;
 }
 
-static const char *transport(const struct stack_case *c, enum rd_stack_id id, size_t port)
+/* Analyses. */
+static const char *transport(struct stack_case *c, enum rd_stack_id id, size_t port)
 {
 	const struct rd_stack *stack = &c->map.stacks.v[id];
-	const char *own = stack->transport ? stack->transport : stack->ports[port].transport;
+	const char *own;
 
+	analyse(c);
+	own = stack->transport ? stack->transport : stack->ports[port].transport;
 	return own ? own : "";
 }
 
@@ -111,7 +116,6 @@ STACK_CASE_TEST(mooncake_takes_the_nics_with_the_fewest_steps)
 	assert_string_equal(transport(c, RD_STACK_MOONCAKE, 0), "rc");
 	set_state(&c->host, 0, "DOWN");
 	set_state(&c->host, 1, "DOWN");
-	analyse(c);
 	/* Slashes that differ: above the GPU two ports of the switch and a root port, above the NIC another root port. */
 	assert_string_equal(nics(c, RD_STACK_MOONCAKE, 0, -1), "mlx5_2| mlx5_3");
 	assert_non_null(strstr(choice_of(c, RD_STACK_MOONCAKE, 0, -1)->why, "4 sysfs path components apart"));
@@ -128,12 +132,10 @@ STACK_CASE_TEST(mooncake_takes_nics_of_the_gpus_node_however_far)
 	made_gpu(&c->host, "23:00.0", made_port_of(&c->host, up, 0), "pci0000:20", 1);
 	made_nic(&c->host, "mlx5_0", "24:00.0", made_port_of(&c->host, up, 1), "pci0000:20", 0, 400);
 	made_nic(&c->host, "mlx5_1", "41:00.0", -1, "pci0000:40", 1, 400);
-	analyse(c);
 	assert_string_equal(nics(c, RD_STACK_MOONCAKE, 0, -1), "mlx5_1| mlx5_0");
 	/* A node that the kernel does not name is no node. */
 	RD_SET(c->host.pcis[c->host.gpus[0].pci].numa, -1);
 	RD_SET(c->host.pcis[c->host.ibdevs[1].pci].numa, -1);
-	analyse(c);
 	assert_string_equal(nics(c, RD_STACK_MOONCAKE, 0, -1), "mlx5_0| mlx5_1");
 }
 
@@ -161,18 +163,15 @@ STACK_CASE_TEST(mooncake_opens_port_1_only)
 	made_nic(&c->host, "mlx5_0", "24:00.0", -1, "pci0000:20", 0, 400);
 	add_second_port(&c->host, "ACTIVE");
 	made_gpu(&c->host, "23:00.0", -1, "pci0000:20", 0);
-	analyse(c);
 	assert_string_equal(nics(c, RD_STACK_MOONCAKE, 0, -1), "mlx5_0");
 	assert_string_equal(nics(c, RD_STACK_UCX, 0, -1), "mlx5_0 mlx5_0");
 	/* Listed, since port 2 is up; opened with port 1, which fails, and with it RDMA. */
 	set_state(&c->host, 0, "DOWN");
-	analyse(c);
 	assert_string_equal(transport(c, RD_STACK_MOONCAKE, 0), "none");
 	assert_true(told(c, "stack-no-rdma"));
 	/* Nothing is listed: TCP, which is its choice and no failure. */
 	free(c->host.ports[1].state);
 	c->host.ports[1].state = strdup("DOWN");
-	analyse(c);
 	assert_string_equal(transport(c, RD_STACK_MOONCAKE, 0), "tcp");
 	assert_false(told(c, "stack-no-rdma"));
 }
@@ -181,7 +180,6 @@ STACK_CASE_TEST(mooncake_has_no_place_for_a_device_on_another_interface)
 {
 	start(c);
 	c->host.ibdevs[0].via = "netdev";
-	analyse(c);
 	assert_string_equal(nics(c, RD_STACK_MOONCAKE, 0, -1), "mlx5_1| mlx5_0 mlx5_2 mlx5_3");
 }
 
@@ -203,7 +201,6 @@ STACK_CASE_TEST(ucx_counts_a_node_as_nearer_than_a_host_bridge)
 		 400);
 	made_nic(&c->host, "mlx5_2", "61:00.0", made_bridge(&c->host, "60:01.0", -1, "pci0000:60", 1), "pci0000:60", 1,
 		 400);
-	analyse(c);
 	assert_string_equal(nics(c, RD_STACK_UCX, 0, -1), "mlx5_1| mlx5_0 mlx5_2");
 	/* Mooncake counts steps. */
 	assert_string_equal(nics(c, RD_STACK_MOONCAKE, 0, -1), "mlx5_0| mlx5_1 mlx5_2");
@@ -213,7 +210,6 @@ STACK_CASE_TEST(ucx_uses_all_nics_for_memory_that_is_not_cudas)
 {
 	start(c);
 	RD_SET(c->host.pcis[c->host.gpus[0].pci].vendor, 0x1002);
-	analyse(c);
 	assert_string_equal(nics(c, RD_STACK_UCX, 0, -1), "mlx5_0 mlx5_1 mlx5_2 mlx5_3");
 	assert_non_null(strstr(choice_of(c, RD_STACK_UCX, 0, -1)->why, "depends on the peer"));
 }
@@ -239,13 +235,11 @@ STACK_CASE_TEST(ucx_leaves_out_a_port_without_a_gid_at_index_0)
 	made_netdev(&c->host, "eth0");
 	c->host.ports[0].netdev_name = strdup("eth0");
 	made_gid(&c->host, 0, 3, "10.0.0.1", RD_GID_ROCE_V2, "eth0");
-	analyse(c);
 	assert_string_equal(transport(c, RD_STACK_UCX, 0), "tcp");
 	assert_true(told(c, "stack-no-rdma"));
 	assert_non_null(strstr(c->map.stacks.findings.v[0].fix, "\nip link set eth0 up\n# "));
 	assert_string_equal(transport(c, RD_STACK_MOONCAKE, 0), "rc");
 	made_gid(&c->host, 0, 0, "fe80::1", RD_GID_ROCE_V1, "eth0");
-	analyse(c);
 	assert_string_equal(transport(c, RD_STACK_UCX, 0), "rc_mlx5");
 	assert_false(told(c, "stack-no-rdma"));
 }
@@ -254,10 +248,8 @@ STACK_CASE_TEST(ucx_takes_no_iwarp)
 {
 	made_nic(&c->host, "i40iw0", "24:00.0", -1, "pci0000:20", 0, 40);
 	c->host.ibdevs[0].driver = strdup("i40e");
-	analyse(c);
 	assert_string_equal(transport(c, RD_STACK_UCX, 0), "rc_verbs");
 	c->host.ibdevs[0].iwarp = true;
-	analyse(c);
 	assert_string_equal(transport(c, RD_STACK_UCX, 0), "tcp");
 }
 
@@ -267,7 +259,6 @@ STACK_CASE_TEST(transports_by_driver)
 	c->host.ibdevs[0].driver = strdup("bnxt_en");
 	made_nic(&c->host, "roce1", "25:00.0", -1, "pci0000:20", 0, 400);
 	c->host.ibdevs[1].driver = strdup("mlx5_core");
-	analyse(c);
 	assert_string_equal(transport(c, RD_STACK_UCX, 0), "rc_verbs");
 	assert_string_equal(transport(c, RD_STACK_UCX, 1), "rc_mlx5");
 	assert_non_null(strstr(c->map.stacks.v[RD_STACK_UCX].note, "shared receive queues"));
@@ -343,7 +334,6 @@ STACK_CASE_TEST(nixl_gives_a_gpu_the_efa_of_its_own_bridge)
 		made_gpu(&c->host, gpu, made_port_of(&c->host, up[i], 0), "pci0000:20", 0);
 		add_efa(&c->host, name, nic, made_port_of(&c->host, up[i], 1), "pci0000:20", 0);
 	}
-	analyse(c);
 	assert_string_equal(nics(c, RD_STACK_NIXL_LIBFABRIC, 0, -1), "efa_0");
 	assert_string_equal(nics(c, RD_STACK_NIXL_LIBFABRIC, 1, -1), "efa_1");
 }
@@ -352,7 +342,6 @@ STACK_CASE_TEST(efa_is_listed_first_and_needs_a_build_for_it)
 {
 	start_efa(c, 1, 2);
 	made_nic(&c->host, "mlx5_0", "41:00.0", -1, "pci0000:40", 0, 100);
-	analyse(c);
 	assert_string_equal(nics(c, RD_STACK_LIBFABRIC, -1, -1), "efa_0 efa_1| mlx5_0");
 	assert_string_equal(transport(c, RD_STACK_UCX, 0), "srd");
 	assert_non_null(strstr(c->map.stacks.v[RD_STACK_UCX].note, "1.19"));
