@@ -9,6 +9,7 @@
 
 void made_failure(struct made_failure *m, const char *verb, int err, const char *module, const char *origin)
 {
+	made_end(m);
 	memset(m, 0, sizeof(*m));
 	m->module = (struct rd_module){ .name = (char *)module };
 	m->fn = (struct rd_fn){ .name = (char *)origin };
@@ -100,6 +101,13 @@ struct made_failure *made_field(struct made_failure *m, enum rd_req_field field,
 {
 	m->event.request.known[field] = true;
 	m->event.request.v[field] = v;
+	return m;
+}
+
+struct made_failure *made_fields(struct made_failure *m, const struct made_field *fields)
+{
+	for (; fields->field >= 0; fields++)
+		made_field(m, (enum rd_req_field)fields->field, fields->v);
 	return m;
 }
 

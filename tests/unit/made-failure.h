@@ -31,7 +31,7 @@ struct made_failure {
 /*
  * `verb` returned -err, which function `origin` of the module alone produced. The caller is process MADE_PID, of control group /job
  * on a RoCE port, mlx5_0/1 on eth0; all facts were read, and those that are not of the port are unknown or empty. Texts and arrays
- * that a test adds are its own.
+ * that a test adds are its own. `m` is zeroed before the first, and may be used for several, one after the other.
  */
 void made_failure(struct made_failure *m, const char *verb, int err, const char *module, const char *origin);
 void made_end(struct made_failure *m);
@@ -49,6 +49,12 @@ struct made_failure *made_exact(struct made_failure *m, bool exact);
 struct made_failure *made_cm_state(struct made_failure *m, uint8_t state);
 /* A field of the request, its destination GID, or one of its socket addresses. */
 struct made_failure *made_field(struct made_failure *m, enum rd_req_field field, uint64_t v);
+struct made_field {
+	int field; /* the last: -1 */
+	uint64_t v;
+};
+struct made_failure *made_fields(struct made_failure *m, const struct made_field *fields);
+#define MADE_FIELDS(m, ...) made_fields(m, (const struct made_field[]){ __VA_ARGS__, { -1, 0 } })
 struct made_failure *made_to_gid(struct made_failure *m, const char *address);
 struct made_failure *made_source(struct made_failure *m, const char *address, uint16_t port);
 struct made_failure *made_destination(struct made_failure *m, const char *address, uint16_t port);

@@ -292,7 +292,7 @@ FAILURE_TEST(ends_of_different_families)
 	ASSERT_UNKNOWN(made_function(m, "cma_acquire_dev"), "was bound");
 }
 
-TEST(values_that_do_not_exist)
+FAILURE_TEST(values_that_do_not_exist)
 {
 	static const struct {
 		const char *verb, *origin;
@@ -305,22 +305,19 @@ TEST(values_that_do_not_exist)
 		{ "rdma_reject", "ucma_reject", RD_REQ_REASON, 9, 28, "reason is 9" },
 		{ "rdma_create_id", "ucma_get_qp_type", RD_REQ_PORT_SPACE, 0x107, 0x106, "port space 0x107" },
 	};
-	struct made_failure m;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
-		made_failure(&m, cases[i].verb, EINVAL, MADE_UCM, cases[i].origin);
-		made_cm_state(&m, CM_CONNECT);
-		ASSERT_CAUSE(made_field(&m, cases[i].field, cases[i].wrong), "attribute-value", HIGH, cases[i].word);
-		made_assert_not(made_field(&m, cases[i].field, cases[i].right), "attribute-value");
-		made_end(&m);
+		made_failure(m, cases[i].verb, EINVAL, MADE_UCM, cases[i].origin);
+		made_cm_state(m, CM_CONNECT);
+		ASSERT_CAUSE(made_field(m, cases[i].field, cases[i].wrong), "attribute-value", HIGH, cases[i].word);
+		made_assert_not(made_field(m, cases[i].field, cases[i].right), "attribute-value");
 	}
 }
 
 FAILURE_TEST(options_that_were_refused)
 {
 	made_failure(m, "rdma_set_option", ENOSYS, MADE_UCM, "ucma_set_option_id");
-	made_field(m, RD_REQ_OPTION_LEVEL, 0);
-	made_field(m, RD_REQ_OPTION, 44);
+	MADE_FIELDS(m, { RD_REQ_OPTION_LEVEL, 0 }, { RD_REQ_OPTION, 44 });
 	ASSERT_CAUSE(m, "not-supported", HIGH, "option 44 of level 0 is not known to this kernel");
 	ASSERT_CAUSE(made_errno(m, EINVAL), "attribute-value", MEDIUM, "option 44 of level 0 was refused");
 	/* A function that knows the reason. */
@@ -340,8 +337,7 @@ FAILURE_TEST(an_id_that_does_not_exist)
 	m->event.request.known[RD_REQ_CM_ID] = false;
 	ASSERT_NOTHING(m);
 	/* The other object may be the one. */
-	made_field(m, RD_REQ_CM_ID, 12);
-	made_field(m, RD_REQ_FD, 5);
+	MADE_FIELDS(m, { RD_REQ_CM_ID, 12 }, { RD_REQ_FD, 5 });
 	ASSERT_CAUSE(made_origin(m, MADE_UCM, "ucma_migrate_id"), "cm-id-stale", MEDIUM, "12");
 	m->event.moment.fd_known = RD_OK;
 	ASSERT_CAUSE(m, "cm-id-stale", HIGH, "12");
@@ -349,56 +345,40 @@ FAILURE_TEST(an_id_that_does_not_exist)
 
 /* --- states --- */
 
-TEST(calls_need_certain_states)
+FAILURE_TEST(calls_need_certain_states)
 {
 	static const struct {
 		const char *verb;
 		uint8_t wrong, right;
-		const char *words[2];
+		const char *word, *more;
 	} cases[] = {
-		{ "rdma_bind_addr",
-		  CM_ADDR_BOUND,
-		  CM_IDLE,
-		  { "that is new; this one is bound", "bind an rdma_cm_id once" } },
-		{ "rdma_listen", CM_LISTEN, CM_ADDR_BOUND, { "this one is listening", "listen once" } },
-		{ "rdma_resolve_addr",
-		  CM_ADDR_RESOLVED,
-		  CM_IDLE,
-		  { "new or bound; this one is address resolved", "once" } },
-		{ "rdma_resolve_route", CM_ADDR_BOUND, CM_ADDR_RESOLVED, { "this one is bound", "ADDR_RESOLVED" } },
-		{ "rdma_connect",
-		  CM_ADDR_RESOLVED,
-		  CM_ROUTE_RESOLVED,
-		  { "this one is address resolved", "ROUTE_RESOLVED" } },
+		{ "rdma_bind_addr", CM_ADDR_BOUND, CM_IDLE, "that is new; this one is bound",
+		  "bind an rdma_cm_id once" },
+		{ "rdma_listen", CM_LISTEN, CM_ADDR_BOUND, "this one is listening", "listen once" },
+		{ "rdma_resolve_addr", CM_ADDR_RESOLVED, CM_IDLE, "new or bound; this one is address resolved", "once" },
+		{ "rdma_resolve_route", CM_ADDR_BOUND, CM_ADDR_RESOLVED, "this one is bound", "ADDR_RESOLVED" },
+		{ "rdma_connect", CM_ADDR_RESOLVED, CM_ROUTE_RESOLVED, "this one is address resolved",
+		  "ROUTE_RESOLVED" },
 		/* What is past the step is not led back to it. */
-		{ "rdma_connect",
-		  CM_CONNECT,
-		  CM_ROUTE_RESOLVED,
-		  { "this one is connecting", "create another rdma_cm_id" } },
-		{ "rdma_resolve_route",
-		  CM_ROUTE_RESOLVED,
-		  CM_ADDR_RESOLVED,
-		  { "this one is route resolved", "create another rdma_cm_id" } },
-		{ "rdma_connect",
-		  CM_DEVICE_REMOVAL,
-		  CM_ROUTE_RESOLVED,
-		  { "its device is being removed", "create another rdma_cm_id" } },
-		{ "rdma_listen", CM_ADDR_RESOLVED, CM_ADDR_BOUND, { "this one is address resolved", "create another" } },
-		{ "rdma_accept", CM_LISTEN, CM_CONNECT, { "this one is listening", "CONNECT_REQUEST" } },
-		{ "rdma_join_multicast", CM_IDLE, CM_ADDR_BOUND, { "this one is new", "bind it" } },
+		{ "rdma_connect", CM_CONNECT, CM_ROUTE_RESOLVED, "this one is connecting", "create another rdma_cm_id" },
+		{ "rdma_resolve_route", CM_ROUTE_RESOLVED, CM_ADDR_RESOLVED, "this one is route resolved",
+		  "create another rdma_cm_id" },
+		{ "rdma_connect", CM_DEVICE_REMOVAL, CM_ROUTE_RESOLVED, "its device is being removed",
+		  "create another rdma_cm_id" },
+		{ "rdma_listen", CM_ADDR_RESOLVED, CM_ADDR_BOUND, "this one is address resolved", "create another" },
+		{ "rdma_accept", CM_LISTEN, CM_CONNECT, "this one is listening", "CONNECT_REQUEST" },
+		{ "rdma_join_multicast", CM_IDLE, CM_ADDR_BOUND, "this one is new", "bind it" },
 	};
-	struct made_failure m;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
-		made_failure(&m, cases[i].verb, EINVAL, MADE_CM, "cma_some_function");
-		made_field(&m, RD_REQ_CM_ID, 12);
-		made_cm_state(&m, cases[i].wrong);
-		ASSERT_CAUSE(&m, "cm-id-state", HIGH, cases[i].words[0], cases[i].words[1], "number 12");
-		m.event.moment.cm_state.v = cases[i].right;
-		ASSERT_UNKNOWN(&m, "when the call began");
-		m.event.moment.cm_state = (__typeof__(m.event.moment.cm_state)){ cases[i].wrong, RD_DENIED };
-		ASSERT_NOTHING(&m);
-		made_end(&m);
+		made_failure(m, cases[i].verb, EINVAL, MADE_CM, "cma_some_function");
+		made_field(m, RD_REQ_CM_ID, 12);
+		made_cm_state(m, cases[i].wrong);
+		ASSERT_CAUSE(m, "cm-id-state", HIGH, cases[i].word, cases[i].more, "number 12");
+		m->event.moment.cm_state.v = cases[i].right;
+		ASSERT_UNKNOWN(m, "when the call began");
+		m->event.moment.cm_state = (__typeof__(m->event.moment.cm_state)){ cases[i].wrong, RD_DENIED };
+		ASSERT_NOTHING(m);
 	}
 }
 

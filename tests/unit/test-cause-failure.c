@@ -3,19 +3,17 @@
 
 /* --- explain.c --- */
 
-TEST(each_errno_needs_its_facts)
+FAILURE_TEST(each_errno_needs_its_facts)
 {
-	struct made_failure m;
-
-	made_failure(&m, "ibv_reg_mr", EMFILE, MADE_UVERBS, "ib_uverbs_reg_mr");
+	made_failure(m, "ibv_reg_mr", EMFILE, MADE_UVERBS, "ib_uverbs_reg_mr");
 	/* Any errno may be that of the firmware. */
-	assert_int_equal(rd_explain_needs(&m.f), RD_FACT_LOG | RD_FACT_DEVICE);
-	made_errno(&m, EAGAIN);
-	assert_int_equal(rd_explain_needs(&m.f), RD_FACT_LOG | RD_FACT_DEVICE | RD_FACT_CGROUP);
-	made_errno(&m, EFAULT);
-	assert_int_equal(rd_explain_needs(&m.f), RD_FACT_LOG | RD_FACT_DEVICE | RD_FACT_MEMORY);
-	made_errno(&m, EADDRINUSE);
-	assert_int_equal(rd_explain_needs(&m.f),
+	assert_int_equal(rd_explain_needs(&m->f), RD_FACT_LOG | RD_FACT_DEVICE);
+	made_errno(m, EAGAIN);
+	assert_int_equal(rd_explain_needs(&m->f), RD_FACT_LOG | RD_FACT_DEVICE | RD_FACT_CGROUP);
+	made_errno(m, EFAULT);
+	assert_int_equal(rd_explain_needs(&m->f), RD_FACT_LOG | RD_FACT_DEVICE | RD_FACT_MEMORY);
+	made_errno(m, EADDRINUSE);
+	assert_int_equal(rd_explain_needs(&m->f),
 			 RD_FACT_LOG | RD_FACT_DEVICE | RD_FACT_NET | RD_FACT_PATH | RD_FACT_CM_IDS);
 }
 
@@ -23,10 +21,8 @@ TEST(each_errno_needs_its_facts)
 FAILURE_TEST(the_most_certain_cause_wins)
 {
 	made_failure(m, "ibv_modify_qp", EINVAL, MADE_UVERBS, "modify_qp");
-	made_field(m, RD_REQ_MASK, 1 | 32 | 512 | 1024);
-	made_field(m, RD_REQ_TIMEOUT, 40);
-	made_field(m, RD_REQ_RETRY_CNT, 9);
-	made_field(m, RD_REQ_STATE, 1);
+	MADE_FIELDS(m, { RD_REQ_MASK, 1 | 32 | 512 | 1024 }, { RD_REQ_TIMEOUT, 40 }, { RD_REQ_RETRY_CNT, 9 },
+		    { RD_REQ_STATE, 1 });
 	ASSERT_CAUSE(made_field(m, RD_REQ_PORT, 1), "attribute-value", MEDIUM, "timeout is 40", "is 9");
 	/* That comes before it. */
 	made_handle(m, RD_REQ_H_QP, 5)->found = false;
@@ -38,8 +34,7 @@ FAILURE_TEST(the_most_certain_cause_wins)
 FAILURE_TEST(of_two_certain_causes_the_first_wins)
 {
 	made_failure(m, "ibv_modify_qp", EINVAL, MADE_UVERBS, "modify_qp");
-	made_field(m, RD_REQ_MASK, 1 | 32);
-	made_field(m, RD_REQ_PORT, 9);
+	MADE_FIELDS(m, { RD_REQ_MASK, 1 | 32 }, { RD_REQ_PORT, 9 });
 	ASSERT_CAUSE(made_field(m, RD_REQ_STATE, 12), "port-number", HIGH, "is 9");
 	ASSERT_CAUSE(made_field(m, RD_REQ_PORT, 1), "attribute-value", HIGH, "is 12");
 }
@@ -129,7 +124,7 @@ FAILURE_TEST(handles_of_other_objects)
 }
 
 /* Often they are 0, which is the handle of something else. */
-TEST(handles_that_the_kernel_does_not_look_at)
+FAILURE_TEST(handles_that_the_kernel_does_not_look_at)
 {
 	static const struct {
 		uint64_t type;
@@ -137,51 +132,42 @@ TEST(handles_that_the_kernel_does_not_look_at)
 	} unused[] = { { RD_QPT_XRC_INI, RD_REQ_H_RECV_CQ }, { RD_QPT_XRC_INI, RD_REQ_H_SRQ },
 		       { RD_QPT_XRC_TGT, RD_REQ_H_CQ },	     { RD_QPT_XRC_TGT, RD_REQ_H_PD },
 		       { RD_QPT_XRC_TGT, RD_REQ_H_SRQ },     { RD_QPT_RC, RD_REQ_H_SRQ } };
-	struct made_failure m;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(unused); i++) {
-		made_failure(&m, "ibv_create_qp", EINVAL, MADE_UVERBS, "uverbs_get_uobject_from_file");
-		made_field(&m, RD_REQ_QP_TYPE, unused[i].type);
-		made_field(&m, RD_REQ_IS_SRQ, 0);
-		made_field(&m, RD_REQ_SEND_WR, 16);
-		made_handle(&m, unused[i].field, 2)->type = RD_OBJ_AH;
-		ASSERT_NOTHING(&m);
-		made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RC);
-		ASSERT_CAUSE(made_field(&m, RD_REQ_IS_SRQ, 1), "handle-type", HIGH, "handle 2 is an address handle");
-		made_end(&m);
+		made_failure(m, "ibv_create_qp", EINVAL, MADE_UVERBS, "uverbs_get_uobject_from_file");
+		MADE_FIELDS(m, { RD_REQ_QP_TYPE, unused[i].type }, { RD_REQ_IS_SRQ, 0 }, { RD_REQ_SEND_WR, 16 });
+		made_handle(m, unused[i].field, 2)->type = RD_OBJ_AH;
+		ASSERT_NOTHING(m);
+		made_field(m, RD_REQ_QP_TYPE, RD_QPT_RC);
+		ASSERT_CAUSE(made_field(m, RD_REQ_IS_SRQ, 1), "handle-type", HIGH, "handle 2 is an address handle");
 	}
 	/* Of a table of work queues. */
-	made_failure(&m, "ibv_create_qp_ex", EINVAL, MADE_UVERBS, "create_qp");
-	made_field(&m, RD_REQ_QP_TYPE, RD_QPT_RAW_PACKET);
-	made_handle(&m, RD_REQ_H_CQ, 0)->type = RD_OBJ_PD;
-	ASSERT_NOTHING(&m);
-	ASSERT_CAUSE(made_field(&m, RD_REQ_RECV_WR, 1), "handle-type", HIGH, "handle 0 is a protection domain");
-	made_end(&m);
+	made_failure(m, "ibv_create_qp_ex", EINVAL, MADE_UVERBS, "create_qp");
+	made_field(m, RD_REQ_QP_TYPE, RD_QPT_RAW_PACKET);
+	made_handle(m, RD_REQ_H_CQ, 0)->type = RD_OBJ_PD;
+	ASSERT_NOTHING(m);
+	ASSERT_CAUSE(made_field(m, RD_REQ_RECV_WR, 1), "handle-type", HIGH, "handle 0 is a protection domain");
 }
 
-TEST(handles_of_shared_queues_and_changed_regions_that_are_not_looked_at)
+FAILURE_TEST(handles_of_shared_queues_and_changed_regions_that_are_not_looked_at)
 {
-	struct made_failure m;
-
-	made_failure(&m, "ibv_create_srq_ex", EINVAL, MADE_UVERBS, "__uverbs_create_xsrq");
-	made_field(&m, RD_REQ_SRQ_TYPE, 2);
-	made_handle(&m, RD_REQ_H_XRCD, 0)->type = RD_OBJ_PD;
-	ASSERT_NOTHING(&m);
-	ASSERT_CAUSE(made_field(&m, RD_REQ_SRQ_TYPE, 1), "handle-type", HIGH, "and not an XRC domain");
-	m.event.moment.handles[0].type = RD_OBJ_XRCD;
-	made_handle(&m, RD_REQ_H_CQ, 1)->type = RD_OBJ_PD;
-	ASSERT_CAUSE(&m, "handle-type", HIGH, "and not a completion queue");
+	made_failure(m, "ibv_create_srq_ex", EINVAL, MADE_UVERBS, "__uverbs_create_xsrq");
+	made_field(m, RD_REQ_SRQ_TYPE, 2);
+	made_handle(m, RD_REQ_H_XRCD, 0)->type = RD_OBJ_PD;
+	ASSERT_NOTHING(m);
+	ASSERT_CAUSE(made_field(m, RD_REQ_SRQ_TYPE, 1), "handle-type", HIGH, "and not an XRC domain");
+	m->event.moment.handles[0].type = RD_OBJ_XRCD;
+	made_handle(m, RD_REQ_H_CQ, 1)->type = RD_OBJ_PD;
+	ASSERT_CAUSE(m, "handle-type", HIGH, "and not a completion queue");
 	/* The driver was called after all of them were looked up. */
-	made_assert_not(made_module(&m, MADE_DRIVER), "handle-type");
-	made_module(&m, MADE_UVERBS);
-	ASSERT_NOTHING(made_field(&m, RD_REQ_SRQ_TYPE, 0));
-	made_end(&m);
-	made_failure(&m, "ibv_rereg_mr", ENOENT, MADE_CORE, "lookup_get_idr_uobject");
-	made_field(&m, RD_REQ_REREG, 4);
-	made_handle(&m, RD_REQ_H_PD, 0)->found = false;
-	ASSERT_NOTHING(&m);
-	ASSERT_CAUSE(made_field(&m, RD_REQ_REREG, 2), "handle-stale", HIGH, "protection domain with handle 0");
-	made_end(&m);
+	made_assert_not(made_module(m, MADE_DRIVER), "handle-type");
+	made_module(m, MADE_UVERBS);
+	ASSERT_NOTHING(made_field(m, RD_REQ_SRQ_TYPE, 0));
+	made_failure(m, "ibv_rereg_mr", ENOENT, MADE_CORE, "lookup_get_idr_uobject");
+	made_field(m, RD_REQ_REREG, 4);
+	made_handle(m, RD_REQ_H_PD, 0)->found = false;
+	ASSERT_NOTHING(m);
+	ASSERT_CAUSE(made_field(m, RD_REQ_REREG, 2), "handle-stale", HIGH, "protection domain with handle 0");
 }
 
 FAILURE_TEST(descriptors_that_are_closed_or_of_something_else)

@@ -10,10 +10,8 @@
 static void register_memory(struct made_failure *m, int err, const char *module, const char *origin)
 {
 	made_failure(m, "ibv_reg_mr", err, module, origin);
-	made_field(m, RD_REQ_ADDRESS, 0x7f0000000000);
-	made_field(m, RD_REQ_LENGTH, MIB);
-	made_field(m, RD_REQ_IOVA, 0x7f0000000000);
-	made_field(m, RD_REQ_ACCESS, 1);
+	MADE_FIELDS(m, { RD_REQ_ADDRESS, 0x7f0000000000 }, { RD_REQ_LENGTH, MIB }, { RD_REQ_IOVA, 0x7f0000000000 },
+		    { RD_REQ_ACCESS, 1 });
 }
 
 /* --- the limit of locked memory --- */
@@ -186,36 +184,49 @@ FAILURE_TEST(each_kind_of_mapping_has_its_cause)
 {
 	static const struct {
 		struct rd_mapping map;
-		const char *id, *words[3];
+		const char *id, *word, *more, *most;
 	} cases[] = {
 		{ { .kind = RD_MAP_NO_ACCESS, .at = 0x1000, .start = 0x1000, .end = 0x3000 },
 		  "memory-no-access",
-		  { "0x1000 is mapped, but not readable", "0x1000-0x3000 not readable private anonymous", "mprotect" } },
+		  "0x1000 is mapped, but not readable",
+		  "0x1000-0x3000 not readable private anonymous",
+		  "mprotect" },
 		{ { .kind = RD_MAP_READ_ONLY, .at = 0x1000, .has_file = true, .name = "weights" },
 		  "memory-read-only",
-		  { "0x1000 is mapped read-only", "access flags 0x1", "'weights'" } },
+		  "0x1000 is mapped read-only",
+		  "access flags 0x1",
+		  "'weights'" },
 		{ { .kind = RD_MAP_DEVICE, .at = 0x1000, .has_file = true, .name = "resource0" },
 		  "memory-device-mapping",
-		  { "0x1000 is memory of a device", "'resource0'", "DMA-BUF" } },
+		  "0x1000 is memory of a device",
+		  "'resource0'",
+		  "DMA-BUF" },
 		{ { .kind = RD_MAP_DEVICE, .at = 0x1000, .has_file = true, .name = "gdrdrv" },
 		  "memory-device-mapping",
-		  { "gdrdrv", "GPU pointer", "0x1000" } },
+		  "gdrdrv",
+		  "GPU pointer",
+		  "0x1000" },
 		{ { .kind = RD_MAP_DEVICE, .at = 0x1000, .has_file = true, .name = "nvidia-uvm" },
 		  "memory-gpu",
-		  { "'nvidia-uvm'", "nvidia_peermem is not loaded",
-		    ": modprobe nvidia_peermem\n# until the next boot" } },
+		  "'nvidia-uvm'",
+		  "nvidia_peermem is not loaded",
+		  ": modprobe nvidia_peermem\n# until the next boot" },
 		{ { .kind = RD_MAP_DEVICE, .at = 0x1000, .has_file = true, .name = "kfd" },
 		  "memory-gpu",
-		  { "'kfd'", "the module is not loaded", ": # register the memory as DMA-BUF" } },
+		  "'kfd'",
+		  "the module is not loaded",
+		  ": # register the memory as DMA-BUF" },
 		{ { .kind = RD_MAP_PAST_END, .at = 0x2000, .has_file = true, .name = "shard", .file_size = 4096 },
 		  "memory-past-end-of-file",
-		  { "'shard' is longer than the file (4 KiB)", "0x2000", "ftruncate" } },
+		  "'shard' is longer than the file (4 KiB)",
+		  "0x2000",
+		  "ftruncate" },
 	};
 
 	register_memory(m, EFAULT, MADE_UVERBS, PIN);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		m->event.moment.fault = cases[i].map;
-		ASSERT_CAUSE(m, cases[i].id, HIGH, cases[i].words[0], cases[i].words[1], cases[i].words[2]);
+		ASSERT_CAUSE(m, cases[i].id, HIGH, cases[i].word, cases[i].more, cases[i].most);
 	}
 }
 
@@ -360,30 +371,25 @@ FAILURE_TEST(ranges_that_the_kernel_refuses)
 	static const struct {
 		uint64_t address, length, iova;
 		const char *id;
-		const char *words[2];
+		const char *word, *more;
 	} cases[] = {
-		{ 0x7f0000000010, 4096, 0x7f0000000020, "iova-offset", { "0x20 and 0x10", "iova 0x7f0000000020" } },
-		{ 0x7f0000000000, 0, 0x7f0000000000, "range-empty", { "length of the range is 0", "length 0" } },
-		{ 0x7f0000000000,
-		  UINT64_MAX - 5,
-		  0x7f0000000000,
-		  "range-overflow",
-		  { "0xfffffffffffffffa", "address space" } },
-		{ 0, 1ull << 45, 0, "range-overflow", { "8589934592 pages", "at most 4294967295" } },
+		{ 0x7f0000000010, 4096, 0x7f0000000020, "iova-offset", "0x20 and 0x10", "iova 0x7f0000000020" },
+		{ 0x7f0000000000, 0, 0x7f0000000000, "range-empty", "length of the range is 0", "length 0" },
+		{ 0x7f0000000000, UINT64_MAX - 5, 0x7f0000000000, "range-overflow", "0xfffffffffffffffa",
+		  "address space" },
+		{ 0, 1ull << 45, 0, "range-overflow", "8589934592 pages", "at most 4294967295" },
 	};
 
 	register_memory(m, EINVAL, MADE_UVERBS, PIN);
 	ASSERT_UNKNOWN(m, "range, iova and access flags (0x1) of the request are valid");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		made_function(m, (i ? PIN : "ib_uverbs_reg_mr"));
-		made_field(m, RD_REQ_ADDRESS, cases[i].address);
-		made_field(m, RD_REQ_LENGTH, cases[i].length);
-		made_field(m, RD_REQ_IOVA, cases[i].iova);
-		ASSERT_CAUSE(m, cases[i].id, HIGH, cases[i].words[0], cases[i].words[1]);
+		MADE_FIELDS(m, { RD_REQ_ADDRESS, cases[i].address }, { RD_REQ_LENGTH, cases[i].length },
+			    { RD_REQ_IOVA, cases[i].iova });
+		ASSERT_CAUSE(m, cases[i].id, HIGH, cases[i].word, cases[i].more);
 	}
 	/* Inside of a page the kernel pins it. */
-	made_field(m, RD_REQ_ADDRESS, 0x7f0000000010);
-	made_field(m, RD_REQ_IOVA, 0x7f0000000010);
+	MADE_FIELDS(m, { RD_REQ_ADDRESS, 0x7f0000000010 }, { RD_REQ_IOVA, 0x7f0000000010 });
 	ASSERT_CAUSE(made_field(m, RD_REQ_LENGTH, 0), "range-empty", MEDIUM, "is 0");
 	/* The access flags are looked at first. */
 	made_function(m, "ib_uverbs_reg_mr");
@@ -413,8 +419,7 @@ FAILURE_TEST(on_demand_paging_that_a_device_does_not_have)
 	/* One that has it may refuse something else, and so may what it calls. */
 	ASSERT_UNKNOWN(made_function(m, "ib_umem_odp_get"), "(0x41) of the request are valid");
 	ASSERT_UNKNOWN(made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr"), "(0x41) of the request are valid");
-	made_field(m, RD_REQ_ADDRESS, 0);
-	made_field(m, RD_REQ_IOVA, 0);
+	MADE_FIELDS(m, { RD_REQ_ADDRESS, 0 }, { RD_REQ_IOVA, 0 });
 	ASSERT_CAUSE(made_field(m, RD_REQ_LENGTH, UINT64_MAX), "odp-unsupported", MEDIUM, "whole address space");
 	ASSERT_CAUSE(made_errno(m, EOPNOTSUPP), "odp-unsupported", HIGH, "whole address space");
 }

@@ -15,7 +15,7 @@ static void modify(struct made_failure *m, const char *module, const char *origi
 }
 
 /* What ib_modify_qp_is_ok() was called with. */
-static void transition(struct made_failure *m, unsigned cur, unsigned next, unsigned type, uint32_t mask)
+static struct made_failure *transition(struct made_failure *m, unsigned cur, unsigned next, unsigned type, uint32_t mask)
 {
 	modify(m, MADE_DRIVER, MODIFY_QP, mask);
 	m->event.moment.qp.known = true;
@@ -23,35 +23,29 @@ static void transition(struct made_failure *m, unsigned cur, unsigned next, unsi
 	m->event.moment.qp.next = (uint8_t)next;
 	m->event.moment.qp.type = (uint8_t)type;
 	m->event.moment.qp.mask = mask;
+	return m;
 }
 
-TEST(transitions_that_do_not_exist)
+FAILURE_TEST(transitions_that_do_not_exist)
 {
-	struct made_failure m;
-
-	transition(&m, RD_QPS_INIT, RD_QPS_RTS, RD_QPT_RC, STATE);
-	RD_SET(m.event.qpn, 1234);
-	ASSERT_CAUSE(&m, "qp-state", HIGH, "cannot be moved from INIT to RTS", "queue pair 1234 was in state INIT",
+	transition(m, RD_QPS_INIT, RD_QPS_RTS, RD_QPT_RC, STATE);
+	RD_SET(m->event.qpn, 1234);
+	ASSERT_CAUSE(m, "qp-state", HIGH, "cannot be moved from INIT to RTS", "queue pair 1234 was in state INIT",
 		     "attr_mask 0x1: IBV_QP_STATE", "move it to RTR first");
 	/* The errno is not that of the check. */
-	ASSERT_UNKNOWN(made_errno(&m, ENOMEM), "no control group");
+	ASSERT_UNKNOWN(made_errno(m, ENOMEM), "no control group");
 	/* To RESET and ERR. */
-	made_end(&m);
-	transition(&m, RD_QPS_RTS, RD_QPS_RESET, RD_QPT_RC, STATE);
-	ASSERT_UNKNOWN(&m, "RTS to RESET with these attributes is permitted");
-	made_end(&m);
-	transition(&m, RD_QPS_SQD, RD_QPS_ERR, RD_QPT_RC, STATE);
-	ASSERT_UNKNOWN(&m, "SQD to ERR with these attributes is permitted");
-	made_end(&m);
-	transition(&m, RD_QPS_RESET, RD_QPS_ERR, RD_QPT_RC, STATE);
-	ASSERT_CAUSE(&m, "qp-state", HIGH, "from RESET to ERR");
-	made_end(&m);
+	transition(m, RD_QPS_RTS, RD_QPS_RESET, RD_QPT_RC, STATE);
+	ASSERT_UNKNOWN(m, "RTS to RESET with these attributes is permitted");
+	transition(m, RD_QPS_SQD, RD_QPS_ERR, RD_QPT_RC, STATE);
+	ASSERT_UNKNOWN(m, "SQD to ERR with these attributes is permitted");
+	ASSERT_CAUSE(transition(m, RD_QPS_RESET, RD_QPS_ERR, RD_QPT_RC, STATE), "qp-state", HIGH, "from RESET to ERR");
 }
 
 FAILURE_TEST(attributes_that_are_missing)
 {
-	transition(m, RD_QPS_RESET, RD_QPS_INIT, RD_QPT_RC, STATE | PKEY | PORT);
-	ASSERT_CAUSE(m, "qp-attribute-missing", HIGH, "RESET to INIT requires IBV_QP_ACCESS_FLAGS",
+	ASSERT_CAUSE(transition(m, RD_QPS_RESET, RD_QPS_INIT, RD_QPT_RC, STATE | PKEY | PORT), "qp-attribute-missing",
+		     HIGH, "RESET to INIT requires IBV_QP_ACCESS_FLAGS",
 		     "attr_mask 0x31: IBV_QP_STATE, IBV_QP_PKEY_INDEX, IBV_QP_PORT");
 	m->event.moment.qp.mask = STATE | PORT;
 	ASSERT_CAUSE(m, "qp-attribute-missing", HIGH, "set these attributes and their bits");
@@ -77,19 +71,14 @@ FAILURE_TEST(attributes_that_do_not_belong_there)
 	ASSERT_UNKNOWN(m, "is permitted");
 }
 
-TEST(a_state_that_the_program_claims)
+FAILURE_TEST(a_state_that_the_program_claims)
 {
-	struct made_failure m;
-
-	transition(&m, RD_QPS_INIT, RD_QPS_RTR, RD_QPT_UD, STATE | CUR_STATE);
-	ASSERT_CAUSE(&m, "qp-state", HIGH, "cur_qp_state may only be RTR, RTS, SQD or SQE, and is INIT");
-	made_end(&m);
-	transition(&m, RD_QPS_SQE, RD_QPS_RTS, RD_QPT_RC, STATE | CUR_STATE);
-	ASSERT_CAUSE(&m, "qp-state", HIGH, "cur_qp_state is SQE", "type RC never is");
-	made_end(&m);
-	transition(&m, RD_QPS_SQE, RD_QPS_RTS, RD_QPT_UD, STATE | CUR_STATE);
-	ASSERT_UNKNOWN(&m, "SQE to RTS with these attributes is permitted");
-	made_end(&m);
+	transition(m, RD_QPS_INIT, RD_QPS_RTR, RD_QPT_UD, STATE | CUR_STATE);
+	ASSERT_CAUSE(m, "qp-state", HIGH, "cur_qp_state may only be RTR, RTS, SQD or SQE, and is INIT");
+	transition(m, RD_QPS_SQE, RD_QPS_RTS, RD_QPT_RC, STATE | CUR_STATE);
+	ASSERT_CAUSE(m, "qp-state", HIGH, "cur_qp_state is SQE", "type RC never is");
+	transition(m, RD_QPS_SQE, RD_QPS_RTS, RD_QPT_UD, STATE | CUR_STATE);
+	ASSERT_UNKNOWN(m, "SQE to RTS with these attributes is permitted");
 }
 
 FAILURE_TEST(a_queue_pair_that_was_never_in_init)
@@ -97,8 +86,7 @@ FAILURE_TEST(a_queue_pair_that_was_never_in_init)
 	struct rd_moment_handle *qp;
 
 	modify(m, MADE_UVERBS, "modify_qp", STATE | AV);
-	made_field(m, RD_REQ_STATE, RD_QPS_RTR);
-	made_field(m, RD_REQ_AV_PORT, 1);
+	MADE_FIELDS(m, { RD_REQ_STATE, RD_QPS_RTR }, { RD_REQ_AV_PORT, 1 });
 	qp = made_handle(m, RD_REQ_H_QP, 5);
 	RD_SET(qp->number, 99);
 	ASSERT_UNKNOWN(m, "all objects");
@@ -127,41 +115,35 @@ FAILURE_TEST(attributes_that_a_type_never_has)
 
 /* --- values --- */
 
-TEST(values_above_the_highest)
+FAILURE_TEST(values_above_the_highest)
 {
-	struct made_failure m;
-
-	modify(&m, MADE_UVERBS, "modify_qp", STATE);
-	ASSERT_CAUSE(made_field(&m, RD_REQ_STATE, 12), "attribute-value", HIGH, "is 12, and 6 is the highest value");
+	modify(m, MADE_UVERBS, "modify_qp", STATE);
+	ASSERT_CAUSE(made_field(m, RD_REQ_STATE, 12), "attribute-value", HIGH, "is 12, and 6 is the highest value");
 	/* Elsewhere in the core nothing looks at it, and EPERM is about privileges. */
-	ASSERT_CAUSE(made_function(&m, "rdma_resolve_ip"), "attribute-value", MEDIUM, "is 12");
-	made_function(&m, "modify_qp");
-	ASSERT_CAUSE(made_errno(&m, EPERM), "attribute-value", MEDIUM, "is 12");
-	made_errno(&m, EINVAL);
-	ASSERT_NOTHING(made_field(&m, RD_REQ_STATE, 6));
+	ASSERT_CAUSE(made_function(m, "rdma_resolve_ip"), "attribute-value", MEDIUM, "is 12");
+	made_function(m, "modify_qp");
+	ASSERT_CAUSE(made_errno(m, EPERM), "attribute-value", MEDIUM, "is 12");
+	made_errno(m, EINVAL);
+	ASSERT_NOTHING(made_field(m, RD_REQ_STATE, 6));
 	/* Of timeouts many drivers take five bits, and do not look at the rest. */
-	made_end(&m);
-	modify(&m, MADE_DRIVER, MODIFY_QP, STATE | TIMEOUT);
-	made_field(&m, RD_REQ_TIMEOUT, 40);
-	ASSERT_CAUSE(&m, "attribute-value", MEDIUM, "timeout is 40, and 31 is the highest value");
-	ASSERT_NOTHING(made_field(&m, RD_REQ_TIMEOUT, 31));
+	modify(m, MADE_DRIVER, MODIFY_QP, STATE | TIMEOUT);
+	made_field(m, RD_REQ_TIMEOUT, 40);
+	ASSERT_CAUSE(m, "attribute-value", MEDIUM, "timeout is 40, and 31 is the highest value");
+	ASSERT_NOTHING(made_field(m, RD_REQ_TIMEOUT, 31));
 	/* It is not valid. */
-	made_field(&m, RD_REQ_TIMEOUT, 40);
-	ASSERT_NOTHING(made_field(&m, RD_REQ_MASK, STATE));
-	made_end(&m);
+	made_field(m, RD_REQ_TIMEOUT, 40);
+	ASSERT_NOTHING(made_field(m, RD_REQ_MASK, STATE));
 }
 
 FAILURE_TEST(of_several_wrong_values_none_is_certain)
 {
 	modify(m, MADE_DRIVER, MODIFY_QP, STATE | TIMEOUT | MTU);
-	made_field(m, RD_REQ_TIMEOUT, 40);
-	made_field(m, RD_REQ_PATH_MTU, 9);
+	MADE_FIELDS(m, { RD_REQ_TIMEOUT, 40 }, { RD_REQ_PATH_MTU, 9 });
 	/* What drivers check comes before what many of them accept. */
 	ASSERT_CAUSE(m, "attribute-value", MEDIUM, "one of these: path_mtu is 9, which is not a value",
 		     "; or timeout is 40");
-	made_field(m, RD_REQ_PATH_MTU, 3);
-	made_field(m, RD_REQ_RD_ATOMIC, 255);
-	made_field(m, RD_REQ_MASK, STATE | TIMEOUT | MTU | 1u << 13);
+	MADE_FIELDS(m, { RD_REQ_PATH_MTU, 3 }, { RD_REQ_RD_ATOMIC, 255 },
+		    { RD_REQ_MASK, STATE | TIMEOUT | MTU | 1u << 13 });
 	made_attr(m, "max_qp_init_rd_atom", 128);
 	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "one of these: max_rd_atomic is 255", "; or timeout is 40");
 }
@@ -193,8 +175,7 @@ FAILURE_TEST(masks_and_flags_that_are_not_defined)
 {
 	modify(m, MADE_UVERBS, "ib_uverbs_modify_qp", STATE | 1u << 30);
 	ASSERT_CAUSE(made_errno(m, EOPNOTSUPP), "attribute-value", HIGH, "attr_mask contains 0x40000000");
-	made_field(m, RD_REQ_MASK, STATE | ACCESS);
-	made_field(m, RD_REQ_QP_ACCESS, 0x8001);
+	MADE_FIELDS(m, { RD_REQ_MASK, STATE | ACCESS }, { RD_REQ_QP_ACCESS, 0x8001 });
 	ASSERT_CAUSE(m, "access-flags", MEDIUM, "qp_access_flags is 0x8001, and 0x8000 in it");
 	ASSERT_NOTHING(made_field(m, RD_REQ_QP_ACCESS, 0xf));
 	/* Of memory regions; a driver may refuse them for queue pairs, and the core does not look. */
@@ -225,9 +206,7 @@ FAILURE_TEST(ports_that_the_device_does_not_have)
 	ASSERT_NOTHING(made_field(m, RD_REQ_PORT, 1));
 	/* The other port of two. */
 	m->f.dev.n_ports = 2;
-	made_field(m, RD_REQ_MASK, STATE | AV);
-	made_field(m, RD_REQ_STATE, RD_QPS_RTR);
-	made_field(m, RD_REQ_AV_PORT, 2);
+	MADE_FIELDS(m, { RD_REQ_MASK, STATE | AV }, { RD_REQ_STATE, RD_QPS_RTR }, { RD_REQ_AV_PORT, 2 });
 	qp = made_handle(m, RD_REQ_H_QP, 5);
 	RD_SET(qp->port, 1);
 	ASSERT_CAUSE(m, "port-number", HIGH, "ah_attr.port_num is 2", "is on port 1");
@@ -242,8 +221,7 @@ FAILURE_TEST(partition_keys_beyond_the_table)
 	m->f.dev.n_pkeys = 128;
 	ASSERT_CAUSE(m, "pkey-index", MEDIUM, "pkey_index is 200, and the table of mlx5_0/1 has 128 entries");
 	/* Another value that is wrong for sure; and the core does not look at the index. */
-	made_field(m, RD_REQ_MASK, STATE | PKEY | MTU);
-	made_field(m, RD_REQ_PATH_MTU, 9);
+	MADE_FIELDS(m, { RD_REQ_MASK, STATE | PKEY | MTU }, { RD_REQ_PATH_MTU, 9 });
 	ASSERT_CAUSE(m, "attribute-value", MEDIUM, "one of these: path_mtu is 9", "; or pkey_index is 200");
 	made_field(m, RD_REQ_MASK, STATE | PKEY);
 	ASSERT_NOTHING(made_origin(m, MADE_CORE, "rdma_fill_sgid_attr"));

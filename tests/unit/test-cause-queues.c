@@ -148,8 +148,7 @@ FAILURE_TEST(sizes_above_the_limits)
 	made_module(m, MADE_DRIVER);
 	/* That is the lower one of two limits. */
 	made_attr(m, "max_sge", 30);
-	made_field(m, RD_REQ_SEND_WR, 32768);
-	made_field(m, RD_REQ_RECV_SGE, 31);
+	MADE_FIELDS(m, { RD_REQ_SEND_WR, 32768 }, { RD_REQ_RECV_SGE, 31 });
 	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "is 31, and max_sge of mlx5_0 is 30");
 	made_field(m, RD_REQ_SEND_WR, 32769);
 	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "one of these: max_send_wr is 32769", "; or max_recv_sge is 31");
@@ -192,9 +191,7 @@ FAILURE_TEST(completion_vectors_are_counted_from_zero)
 FAILURE_TEST(limits_of_shared_receive_queues)
 {
 	made_failure(m, "ibv_modify_srq", EINVAL, MADE_DRIVER, "mlx5_ib_modify_srq");
-	made_field(m, RD_REQ_SRQ_MASK, 3);
-	made_field(m, RD_REQ_SRQ_WR, 100);
-	made_field(m, RD_REQ_SRQ_LIMIT, 101);
+	MADE_FIELDS(m, { RD_REQ_SRQ_MASK, 3 }, { RD_REQ_SRQ_WR, 100 }, { RD_REQ_SRQ_LIMIT, 101 });
 	made_attr(m, "max_srq_wr", 32767);
 	ASSERT_CAUSE(m, "limit-exceeded", MEDIUM, "srq_limit is 101, and max_wr of the request is 100");
 	ASSERT_UNKNOWN(made_field(m, RD_REQ_SRQ_LIMIT, 100), "within the limits");
@@ -228,8 +225,7 @@ FAILURE_TEST(inline_data_is_the_last_suspect)
 FAILURE_TEST(a_controlled_qkey_needs_a_capability)
 {
 	made_failure(m, "ibv_modify_qp", EPERM, MADE_UVERBS, "modify_qp");
-	made_field(m, RD_REQ_MASK, 1 | 64);
-	made_field(m, RD_REQ_QKEY, 0x80010000);
+	MADE_FIELDS(m, { RD_REQ_MASK, 1 | 64 }, { RD_REQ_QKEY, 0x80010000 });
 	RD_SET(m->event.moment.user_ns_level, 0);
 	RD_SET(m->event.moment.caps, 0);
 	ASSERT_CAUSE(m, "capability-missing", HIGH, "qkey 0x80010000", "does not have it", "rdma system");
