@@ -88,29 +88,44 @@ static void refusing_init(struct refusing *refusing, struct rd_source *files)
 }
 
 struct read {
+	struct fake_host host;
 	struct rd_counter_reader *reader;
 	const struct rd_counter_set *set;
 	struct rd_counter_sample sample;
 	int again; /* devices changed */
 };
 
-static void read_init(struct read *read, struct rd_source *source)
+static void begin(struct read *read)
+{
+	*read = (struct read){ .host = fake_host_make() };
+}
+
+static void forget(struct read *read)
+{
+	rd_counter_sample_deinit(&read->sample);
+	rd_counter_reader_destroy(read->reader);
+	read->sample = (struct rd_counter_sample){ 0 };
+	read->reader = NULL;
+}
+
+static void end(struct read *read)
+{
+	forget(read);
+	fake_host_deinit(&read->host);
+}
+
+/* From the first, also a second time. */
+static void read_all(struct read *read, struct rd_source *source)
 {
 	struct rd_err err = { 0 };
 	int rdma_error = -1;
 
-	*read = (struct read){ 0 };
+	forget(read);
 	assert_int_equal(rd_counter_reader_create(source, RD_COUNTERS_ALL, &read->reader, &rdma_error, NULL, &err), 0);
 	assert_int_equal(rdma_error, 0);
 	read->set = rd_counter_reader_set(read->reader);
 	read->again = rd_counter_reader_sample(read->reader, &read->sample);
 	assert_in_range(read->again, 0, 1);
-}
-
-static void read_deinit(struct read *read)
-{
-	rd_counter_sample_deinit(&read->sample);
-	rd_counter_reader_destroy(read->reader);
 }
 
 static const struct rd_counter_value *value_of(const struct read *read, const char *name)
@@ -150,7 +165,7 @@ static void nic(struct fake_host *host, const char *name)
 	}
 }
 
-#define READ_TEST(name) TEST_ON(name, struct read, read, { 0 }, read_deinit)
+#define READ_TEST(name) TEST_BEGUN(name, struct read, read, begin, end)
 
 READ_TEST(what_a_file_says_is_a_number_or_unknown)
 {
@@ -169,16 +184,15 @@ READ_TEST(what_a_file_says_is_a_number_or_unknown)
 		{ "more", "5 6\n", false, 0 },
 		{ "RNR sent", "12\n", true, 12 },
 	};
-	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	char path[256];
 
-	nic(&host, "mlx5_0");
+	nic(&read->host, "mlx5_0");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(files); i++) {
 		snprintf(path, sizeof(path), IB "mlx5_0/ports/1/hw_counters/%s", files[i].name);
-		fake_host_text(&host, path, files[i].text);
+		fake_host_text(&read->host, path, files[i].text);
 	}
-	fake_host_text(&host, IB "mlx5_0/ports/1/hw_counters/lifespan", "10\n");
-	read_init(read, host.source);
+	fake_host_text(&read->host, IB "mlx5_0/ports/1/hw_counters/lifespan", "10\n");
+	read_all(read, read->host.source);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(files); i++) {
 		const struct rd_counter_value *value = value_of(read, files[i].name);
 
@@ -192,27 +206,23 @@ READ_TEST(what_a_file_says_is_a_number_or_unknown)
 	assert_int_equal(how_many(read, "lifespan"), 0);
 }
 
-TEST(one_refused_file_leaves_the_others)
+READ_TEST(one_refused_file_leaves_the_others)
 {
 	static const struct {
 		int code;
 		enum rd_known known;
 	} refusals[] = { { EINVAL, RD_ABSENT }, { EACCES, RD_DENIED }, { EIO, RD_ABSENT }, { ENODEV, RD_ABSENT } };
 	struct refusing refusing;
-	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
-	struct read read;
 
-	nic(&host, "mlx5_0");
+	nic(&read->host, "mlx5_0");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(refusals); i++) {
-		refusing_init(&refusing, host.source);
+		refusing_init(&refusing, read->host.source);
 		refusing.part = "counters/link_downed";
 		refusing.code = refusals[i].code;
-		read_init(&read, &refusing.source);
-		assert_int_equal(value_of(&read, "link_downed")->known, refusals[i].known);
-		assert_int_equal(value_of(&read, "link_downed")->code, refusals[i].code);
-		assert_int_equal(value_of(&read, "symbol_error")->known, RD_OK);
-		assert_true(value_of(&read, "symbol_error")->v == 7);
-		read_deinit(&read);
+		read_all(read, &refusing.source);
+		assert_int_equal(value_of(read, "link_downed")->known, refusals[i].known);
+		ASSERT_EACH(IS(value_of(read, "link_downed")->code, refusals[i].code),
+			    IS(value_of(read, "symbol_error")->known, RD_OK), IS(value_of(read, "symbol_error")->v, 7));
 	}
 }
 
@@ -220,19 +230,17 @@ TEST(one_refused_file_leaves_the_others)
 READ_TEST(a_restricted_function_is_left_alone)
 {
 	struct refusing refusing;
-	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 
-	nic(&host, "mlx5_0");
-	nic(&host, "mlx5_1");
-	refusing_init(&refusing, host.source);
+	nic(&read->host, "mlx5_0");
+	nic(&read->host, "mlx5_1");
+	refusing_init(&refusing, read->host.source);
 	refusing.part = "mlx5_0/ports/1/counters/";
 	refusing.code = EINVAL;
-	read_init(read, &refusing.source);
+	read_all(read, &refusing.source);
 	assert_int_equal(refusing.asked, 3);
 	assert_int_equal(read->set->n, 12);
 	for (size_t i = 0; i < 6; i++) {
-		assert_int_equal(read->sample.values[i].known, RD_ABSENT);
-		assert_int_equal(read->sample.values[i].code, EINVAL);
+		ASSERT_EACH(IS(read->sample.values[i].known, RD_ABSENT), IS(read->sample.values[i].code, EINVAL));
 	}
 	for (size_t i = 6; i < 12; i++)
 		assert_int_equal(read->sample.values[i].known, RD_OK);
@@ -245,100 +253,85 @@ READ_TEST(a_restricted_function_is_left_alone)
 READ_TEST(a_device_that_goes_away_is_noticed)
 {
 	struct refusing refusing;
-	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 
-	nic(&host, "mlx5_0");
-	nic(&host, "mlx5_1");
+	nic(&read->host, "mlx5_0");
+	nic(&read->host, "mlx5_1");
 	/* Files of sysfs are gone once their device is, also for who has them open; plain files are not: so by path. */
-	refusing_init(&refusing, host.source);
-	read_init(read, &refusing.source);
+	refusing_init(&refusing, read->host.source);
+	read_all(read, &refusing.source);
 	assert_true(read->sample.states[0].there && read->sample.states[1].there);
 	assert_string_equal(read->sample.states[0].state, "ACTIVE");
-	fake_host_run(&host, "rm -r sys/class/infiniband/mlx5_0");
+	fake_host_run(&read->host, "rm -r sys/class/infiniband/mlx5_0");
 	assert_true(rd_counter_reader_sample(read->reader, &read->sample));
 	assert_false(read->sample.states[0].there);
-	assert_int_equal(read->sample.values[0].known, RD_ABSENT);
-	assert_int_equal(read->sample.values[0].code, ENOENT);
-	assert_int_equal(read->sample.values[11].known, RD_OK);
+	ASSERT_EACH(IS(read->sample.values[0].known, RD_ABSENT), IS(read->sample.values[0].code, ENOENT),
+		    IS(read->sample.values[11].known, RD_OK));
 }
 
 /* The sample that finds the list changed is the last that knows a device. */
-TEST(devices_come_and_go_while_they_are_read)
+READ_TEST(devices_come_and_go_while_they_are_read)
 {
 	struct refusing refusing;
-	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
-	struct read read;
 
-	nic(&host, "mlx5_0");
-	refusing_init(&refusing, host.source);
-	refusing.host = &host;
+	nic(&read->host, "mlx5_0");
+	refusing_init(&refusing, read->host.source);
+	refusing.host = &read->host;
 	refusing.part = "mlx5_0/ports/1/state";
 	refusing.command = "cp -r sys/class/infiniband/mlx5_0 sys/class/infiniband/mlx5_1";
-	read_init(&read, &refusing.source);
-	assert_int_equal(read.set->n_ports, 1);
-	assert_int_equal(read.again, 1);
-	read_deinit(&read);
+	read_all(read, &refusing.source);
+	assert_int_equal(read->set->n_ports, 1);
+	assert_int_equal(read->again, 1);
 
 	refusing.asked = 0;
 	refusing.part = "mlx5_1/ports/1/counters/";
 	refusing.command = "rm -r sys/class/infiniband/mlx5_0";
-	read_init(&read, &refusing.source);
-	assert_int_equal(read.again, 1);
-	assert_false(read.sample.states[0].there);
-	assert_true(read.sample.states[1].there);
-	read_deinit(&read);
+	read_all(read, &refusing.source);
+	assert_int_equal(read->again, 1);
+	assert_false(read->sample.states[0].there);
+	assert_true(read->sample.states[1].there);
 }
 
 /* i40iw and others show one set of counters for the device and for its only port. */
 READ_TEST(doubled_folders_are_counted_once)
 {
-	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
-
-	nic(&host, "i40iw0");
-	nic(&host, "efa_0");
-	fake_host_text(&host, IB "i40iw0/hw_counters/ip4InOctets", "3\n");
-	fake_host_text(&host, IB "i40iw0/hw_counters/tcpRetransSegs", "4\n");
-	fake_host_text(&host, IB "i40iw0/ports/1/hw_counters/ip4InOctets", "3\n");
-	fake_host_text(&host, IB "i40iw0/ports/1/hw_counters/tcpRetransSegs", "4\n");
+	nic(&read->host, "i40iw0");
+	nic(&read->host, "efa_0");
+	fake_host_text(&read->host, IB "i40iw0/hw_counters/ip4InOctets", "3\n");
+	fake_host_text(&read->host, IB "i40iw0/hw_counters/tcpRetransSegs", "4\n");
+	fake_host_text(&read->host, IB "i40iw0/ports/1/hw_counters/ip4InOctets", "3\n");
+	fake_host_text(&read->host, IB "i40iw0/ports/1/hw_counters/tcpRetransSegs", "4\n");
 	/* Others than those of the port: both are shown. */
-	fake_host_text(&host, IB "efa_0/hw_counters/cmds_err", "3\n");
-	fake_host_text(&host, IB "efa_0/ports/1/hw_counters/tx_bytes", "4\n");
-	read_init(read, host.source);
-	assert_int_equal(how_many(read, "ip4InOctets"), 1);
-	assert_int_equal(how_many(read, "tcpRetransSegs"), 1);
-	assert_int_equal(how_many(read, "cmds_err"), 1);
-	assert_int_equal(how_many(read, "tx_bytes"), 1);
-	assert_int_equal(read->set->n_ports, 3);
+	fake_host_text(&read->host, IB "efa_0/hw_counters/cmds_err", "3\n");
+	fake_host_text(&read->host, IB "efa_0/ports/1/hw_counters/tx_bytes", "4\n");
+	read_all(read, read->host.source);
+	ASSERT_EACH(IS(how_many(read, "ip4InOctets"), 1), IS(how_many(read, "tcpRetransSegs"), 1),
+		    IS(how_many(read, "cmds_err"), 1), IS(how_many(read, "tx_bytes"), 1), IS(read->set->n_ports, 3));
 }
 
 READ_TEST(a_driver_s_statistics_are_joined_with_their_names)
 {
 	char strings[3 * 32] = "";
 	uint64_t stats[3] = { 1, UINT64_MAX, 3 };
-	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 
-	nic(&host, "mlx5_0");
-	fake_host_text(&host, IB "mlx5_0/parent", "eth7\n");
-	fake_host_text(&host, "/sys/class/net/eth7/ifindex", "9\n");
-	fake_host_text(&host, "/sys/class/net/eth7/statistics/rx_dropped", "8\n");
-	fake_host_text(&host, "/sys/class/net/eth7/carrier_changes", "5\n");
-	fake_host_text(&host, "/sys/class/net/eth7/carrier_down_count", "3\n");
-	fake_host_text(&host, "/sys/class/net/eth7/carrier_up_count", "2\n");
+	nic(&read->host, "mlx5_0");
+	fake_host_text(&read->host, IB "mlx5_0/parent", "eth7\n");
+	fake_host_text(&read->host, "/sys/class/net/eth7/ifindex", "9\n");
+	fake_host_text(&read->host, "/sys/class/net/eth7/statistics/rx_dropped", "8\n");
+	fake_host_text(&read->host, "/sys/class/net/eth7/carrier_changes", "5\n");
+	fake_host_text(&read->host, "/sys/class/net/eth7/carrier_down_count", "3\n");
+	fake_host_text(&read->host, "/sys/class/net/eth7/carrier_up_count", "2\n");
 	strcpy(strings, "rx_prio0_pause");
 	strcpy(strings + 32, "     rx_discards_phy");
 	memset(strings + 64, 'x', 32); /* as long as it gets, without an end */
-	fake_host_write(&host, "/ethtool/eth7/strings", strings, sizeof(strings));
-	fake_host_write(&host, "/ethtool/eth7/stats", stats, sizeof(stats));
-	read_init(read, host.source);
-	assert_true(value_of(read, "rx_prio0_pause")->v == 1);
-	assert_true(value_of(read, "rx_discards_phy")->v == UINT64_MAX);
-	assert_true(value_of(read, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")->v == 3);
-	assert_true(value_of(read, "rx_dropped")->v == 8);
-	assert_true(value_of(read, "carrier_changes")->v == 5);
-	assert_true(value_of(read, "carrier_down_count")->v == 3);
-	assert_true(value_of(read, "carrier_up_count")->v == 2);
+	fake_host_write(&read->host, "/ethtool/eth7/strings", strings, sizeof(strings));
+	fake_host_write(&read->host, "/ethtool/eth7/stats", stats, sizeof(stats));
+	read_all(read, read->host.source);
+	ASSERT_EACH(IS(value_of(read, "rx_prio0_pause")->v, 1), IS(value_of(read, "rx_discards_phy")->v, UINT64_MAX),
+		    IS(value_of(read, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")->v, 3),
+		    IS(value_of(read, "rx_dropped")->v, 8), IS(value_of(read, "carrier_changes")->v, 5),
+		    IS(value_of(read, "carrier_down_count")->v, 3), IS(value_of(read, "carrier_up_count")->v, 2));
 	/* With another number of queues the third is no longer what it was. */
-	fake_host_write(&host, "/ethtool/eth7/stats", stats, 2 * sizeof(stats[0]));
+	fake_host_write(&read->host, "/ethtool/eth7/stats", stats, 2 * sizeof(stats[0]));
 	assert_true(rd_counter_reader_sample(read->reader, &read->sample));
 	assert_int_equal(value_of(read, "rx_prio0_pause")->known, RD_ABSENT);
 	assert_int_equal(value_of(read, "rx_prio0_pause")->code, ESTALE);
@@ -376,13 +369,12 @@ READ_TEST(rdma_counters_come_by_netlink_in_one_request)
 	int get = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET);
 	struct fake_netlink fake;
 	struct fake_answer *answer;
-	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	struct nlmsghdr *message;
 	struct nlattr *list, *table, *entry;
 
-	nic(&host, "mlx5_0");
-	fake_host_text(&host, IB "mlx5_0/ports/1/hw_counters/out_of_buffer", "99\n");
-	fake_netlink_init(&fake, host.source);
+	nic(&read->host, "mlx5_0");
+	fake_host_text(&read->host, IB "mlx5_0/ports/1/hw_counters/out_of_buffer", "99\n");
+	fake_netlink_init(&fake, read->host.source);
 	answer = fake_answer_add(&fake, NETLINK_RDMA, get, -1);
 	message = fake_message(answer, get, NULL, 0);
 	mnl_attr_put_u32(message, RDMA_NLDEV_ATTR_DEV_INDEX, 4);
@@ -415,14 +407,13 @@ READ_TEST(rdma_counters_come_by_netlink_in_one_request)
 	mnl_attr_nest_end(message, list);
 	fake_message_end(answer, message);
 
-	read_init(read, &fake.source);
+	read_all(read, &fake.source);
 	/* Not the file's. */
 	assert_int_equal(how_many(read, "out_of_buffer"), 1);
-	assert_true(value_of(read, "out_of_buffer")->v == 17);
-	assert_true(value_of(read, "rdma_tx_bytes")->v == 18);
-	assert_int_equal(value_of(read, "cc_rx_ce_pkts")->known, RD_ABSENT);
-	assert_int_equal(value_of(read, "cc_rx_ce_pkts")->code, RD_COUNTER_OFF);
-	assert_true(value_of(read, "packet_seq_err")->v == 21);
+	ASSERT_EACH(IS(value_of(read, "out_of_buffer")->v, 17), IS(value_of(read, "rdma_tx_bytes")->v, 18),
+		    IS(value_of(read, "cc_rx_ce_pkts")->known, RD_ABSENT),
+		    IS(value_of(read, "cc_rx_ce_pkts")->code, RD_COUNTER_OFF),
+		    IS(value_of(read, "packet_seq_err")->v, 21));
 	for (size_t i = 0; i < read->set->n; i++)
 		if (strcmp(read->set->counters[i].name, "packet_seq_err") == 0) {
 			assert_int_equal(read->set->counters[i].group, RD_GROUP_QP);
@@ -437,7 +428,6 @@ READ_TEST(standard_statistics_have_the_names_of_ethtool)
 {
 	struct fake_netlink fake;
 	struct fake_answer *answer;
-	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
 	struct nlmsghdr *message;
 	struct ieee_pfc pfc = { .pfc_cap = 8, .requests = { [3] = 77 }, .indications = { [3] = 78 } };
 	struct dcbmsg dcb = { .cmd = DCB_CMD_IEEE_GET };
@@ -445,10 +435,10 @@ READ_TEST(standard_statistics_have_the_names_of_ethtool)
 	struct nlattr *group, *stats;
 	uint64_t lanes[3] = { 30, 10, 20 };
 
-	nic(&host, "mlx5_0");
-	fake_host_text(&host, IB "mlx5_0/parent", "eth7\n");
-	fake_host_text(&host, "/sys/class/net/eth7/ifindex", "9\n");
-	fake_netlink_init(&fake, host.source);
+	nic(&read->host, "mlx5_0");
+	fake_host_text(&read->host, IB "mlx5_0/parent", "eth7\n");
+	fake_host_text(&read->host, "/sys/class/net/eth7/ifindex", "9\n");
+	fake_netlink_init(&fake, read->host.source);
 	answer = fake_answer_add(&fake, NETLINK_GENERIC, FAKE_FAMILY, ETHTOOL_MSG_STATS_GET);
 	message = fake_message(answer, FAKE_FAMILY, &genl, sizeof(genl));
 	group = mnl_attr_nest_start(message, ETHTOOL_A_STATS_GRP);
@@ -473,12 +463,12 @@ READ_TEST(standard_statistics_have_the_names_of_ethtool)
 	mnl_attr_nest_end(message, stats);
 	fake_message_end(answer, message);
 
-	read_init(read, &fake.source);
+	read_all(read, &fake.source);
 	assert_true(value_of(read, "pfc-requests-prio3")->v == 77);
 	assert_true(value_of(read, "pfc-indications-prio3")->v == 78);
-	assert_true(value_of(read, "eth-mac-FrameCheckSequenceErrors")->v == 5);
-	assert_true(value_of(read, "fec-corrected_bits")->v == 30);
-	assert_true(value_of(read, "fec-corrected_bits-lane1")->v == 20);
+	ASSERT_EACH(IS(value_of(read, "eth-mac-FrameCheckSequenceErrors")->v, 5),
+		    IS(value_of(read, "fec-corrected_bits")->v, 30),
+		    IS(value_of(read, "fec-corrected_bits-lane1")->v, 20));
 }
 
 TEST(a_saved_sample_is_read_with_suspicion)
@@ -512,10 +502,8 @@ TEST(a_saved_sample_is_read_with_suspicion)
 	}
 	assert_int_equal(rd_counters_saved("f", good, strlen(good), &set, &sample, &err), 0);
 	assert_int_equal(set.n, 3);
-	assert_int_equal(sample.values[0].known, RD_OK);
-	assert_true(sample.values[0].v == UINT64_MAX);
-	assert_int_equal(sample.values[1].known, RD_ABSENT);
-	assert_int_equal(sample.values[2].known, RD_ABSENT);
+	ASSERT_EACH(IS(sample.values[0].known, RD_OK), IS(sample.values[0].v, UINT64_MAX),
+		    IS(sample.values[1].known, RD_ABSENT), IS(sample.values[2].known, RD_ABSENT));
 	assert_string_equal(set.ports[0].guid, "g");
 	assert_int_equal(sample.states[0].instance, 7);
 	assert_false(sample.states[0].there);

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "collect/rdma/rdma.h"
+#include "qp-attrs.h"
 
 #include <linux/types.h>
 
@@ -24,15 +25,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void set(struct rd_qp_rec *rec, enum rd_qp_attr_field field, uint32_t value)
-{
-	rec->known |= 1ull << field;
-	if (field < RD_QPA_ENUMS)
-		rec->wide[field] = value;
-	else
-		rec->narrow[field - RD_QPA_ENUMS] = (uint8_t)value;
-}
-
 /* INIT to RTR on RoCE, as modify_qp has it. */
 static struct rd_qp_rec to_rtr(void)
 {
@@ -49,14 +41,9 @@ static struct rd_qp_rec to_rtr(void)
 				 .dgid = { [10] = 0xff, [11] = 0xff, [12] = 10, [15] = 2 } };
 
 	rec.known = RD_QP_HAS_QPN | RD_QP_HAS_TYPE | RD_QP_HAS_DGID | RD_QP_HAS_DLID;
-	set(&rec, RD_QPA_STATE, 2);
-	set(&rec, RD_QPA_PATH_MTU, 3);
-	set(&rec, RD_QPA_DEST_QPN, 18);
-	set(&rec, RD_QPA_RQ_PSN, 0x1000065);
-	set(&rec, RD_QPA_AH_TYPE, 2);
-	set(&rec, RD_QPA_FLOW_LABEL, 5);
-	set(&rec, RD_QPA_SGID_INDEX, 3);
-	set(&rec, RD_QPA_HOP_LIMIT, 64);
+	SET_ATTRS(&rec, &rec.known, { RD_QPA_STATE, 2 }, { RD_QPA_PATH_MTU, 3 }, { RD_QPA_DEST_QPN, 18 },
+		  { RD_QPA_RQ_PSN, 0x1000065 }, { RD_QPA_AH_TYPE, 2 }, { RD_QPA_FLOW_LABEL, 5 },
+		  { RD_QPA_SGID_INDEX, 3 }, { RD_QPA_HOP_LIMIT, 64 });
 	return rec;
 }
 
@@ -73,9 +60,7 @@ TEST(a_transition_says_what_it_set)
 	_cleanup_(rd_qp_event_deinit) struct rd_qp_event ev;
 
 	assert_int_equal(decode(&rec, sizeof(rec), &ev), 0);
-	assert_int_equal(ev.what, RD_QP_MODIFIED);
-	assert_int_equal(ev.state.v, RD_QPS_RTR);
-	assert_int_equal(ev.seen.path_mtu.v, 1024);
+	ASSERT_EACH(IS(ev.what, RD_QP_MODIFIED), IS(ev.state.v, RD_QPS_RTR), IS(ev.seen.path_mtu.v, 1024));
 	assert_int_equal(ev.rq_psn.v, 0x65); /* 24 bits count */
 	assert_true(ev.seen.has_dgid);
 	assert_int_equal(ev.dlid.known, RD_ABSENT); /* of RoCE that is no LID */
@@ -87,8 +72,7 @@ TEST(a_path_within_a_subnet_has_no_gid)
 	struct rd_qp_rec rec = to_rtr();
 	_cleanup_(rd_qp_event_deinit) struct rd_qp_event ev;
 
-	set(&rec, RD_QPA_AH_TYPE, 1);
-	set(&rec, RD_QPA_AH_FLAGS, 0);
+	SET_ATTRS(&rec, &rec.known, { RD_QPA_AH_TYPE, 1 }, { RD_QPA_AH_FLAGS, 0 });
 	rec.dlid = 7;
 	assert_int_equal(decode(&rec, sizeof(rec), &ev), 0);
 	assert_int_equal(ev.dlid.v, 7);
@@ -108,15 +92,12 @@ TEST(what_makes_no_sense_is_refused_or_unknown)
 	rec.ret = -5000;
 	assert_int_equal(decode(&rec, sizeof(rec), &ev), -EBADMSG);
 	rec = to_rtr();
-	set(&rec, RD_QPA_STATE, 99);
-	set(&rec, RD_QPA_PATH_MTU, 40);
+	SET_ATTRS(&rec, &rec.known, { RD_QPA_STATE, 99 }, { RD_QPA_PATH_MTU, 40 });
 	memset(rec.comm, 'x', sizeof(rec.comm));
 	memset(rec.ibdev, 'y', sizeof(rec.ibdev));
 	assert_int_equal(decode(&rec, sizeof(rec), &ev), 0);
-	assert_int_equal(ev.state.known, RD_ABSENT);
-	assert_int_equal(ev.seen.path_mtu.known, RD_ABSENT);
-	assert_int_equal(strlen(ev.comm), sizeof(ev.comm) - 1);
-	assert_int_equal(strlen(ev.ibdev), sizeof(ev.ibdev) - 1);
+	ASSERT_EACH(IS(ev.state.known, RD_ABSENT), IS(ev.seen.path_mtu.known, RD_ABSENT),
+		    IS(strlen(ev.comm), sizeof(ev.comm) - 1), IS(strlen(ev.ibdev), sizeof(ev.ibdev) - 1));
 }
 
 static void says(const struct rd_qp_event *ev, const char *words)

@@ -4,6 +4,7 @@
 
 #include "collect/rdma/rdma.h"
 #include "model/rdma/qp-view.h"
+#include "qp-attrs.h"
 #include "source/redact/redact.h"
 
 #include <linux/types.h>
@@ -27,14 +28,6 @@ struct scene {
 	struct rd_errlist errors;
 };
 
-static void set(struct rd_query_value *value, enum rd_qp_attr_field field, uint32_t v)
-{
-	if (field < RD_QPA_ENUMS)
-		value->qp.wide[field] = v;
-	else
-		value->qp.narrow[field - RD_QPA_ENUMS] = (uint8_t)v;
-}
-
 /* A queue pair of that driver, as the kernel lists it, and its query: all members as the program set them. */
 static void begin(struct scene *scene, enum rd_driver driver, uint8_t type, uint8_t state)
 {
@@ -56,19 +49,10 @@ static void begin(struct scene *scene, enum rd_driver driver, uint8_t type, uint
 	value->qp.known = UINT64_MAX;
 	memcpy(value->qp.dgid, peer, 16);
 	memcpy(value->alt_dgid, other, 16);
-	set(value, RD_QPA_STATE, state);
-	set(value, RD_QPA_DEST_QPN, RQPN);
-	set(value, RD_QPA_SQ_PSN, SQ_PSN);
-	set(value, RD_QPA_RQ_PSN, RQ_PSN);
-	set(value, RD_QPA_PATH_MTU, 3);
-	set(value, RD_QPA_AH_TYPE, 2);
-	set(value, RD_QPA_AH_FLAGS, 1);
-	set(value, RD_QPA_SGID_INDEX, 5);
-	set(value, RD_QPA_FLOW_LABEL, 6);
-	set(value, RD_QPA_TIMEOUT, 14);
-	set(value, RD_QPA_RETRY_CNT, 6);
-	set(value, RD_QPA_RNR_RETRY, 5);
-	set(value, RD_QPA_MIN_RNR_TIMER, 12);
+	SET_ATTRS(&value->qp, NULL, { RD_QPA_STATE, state }, { RD_QPA_DEST_QPN, RQPN }, { RD_QPA_SQ_PSN, SQ_PSN },
+		  { RD_QPA_RQ_PSN, RQ_PSN }, { RD_QPA_PATH_MTU, 3 }, { RD_QPA_AH_TYPE, 2 }, { RD_QPA_AH_FLAGS, 1 },
+		  { RD_QPA_SGID_INDEX, 5 }, { RD_QPA_FLOW_LABEL, 6 }, { RD_QPA_TIMEOUT, 14 }, { RD_QPA_RETRY_CNT, 6 },
+		  { RD_QPA_RNR_RETRY, 5 }, { RD_QPA_MIN_RNR_TIMER, 12 });
 }
 
 /* The context that results; NULL: nothing is known. */
@@ -155,22 +139,17 @@ TEST(values_are_those_of_the_query)
 	context = take(&scene);
 	assert_true(context->queried);
 	assert_memory_equal(context->attrs.dgid, peer, 16);
-	assert_int_equal(context->attrs.path_mtu.v, 1024);
-	assert_int_equal(context->attrs.sgid_index.v, 5);
-	assert_int_equal(context->attrs.flow_label.v, 6);
-	assert_int_equal(context->attrs.timeout.v, 14);
-	assert_int_equal(context->attrs.retry_cnt.v, 6);
-	assert_int_equal(context->attrs.rnr_retry.v, 5);
-	assert_int_equal(context->attrs.min_rnr_timer.v, 12);
-	assert_int_equal(context->alt_port.v, 2);
+	ASSERT_EACH(IS(context->attrs.path_mtu.v, 1024), IS(context->attrs.sgid_index.v, 5),
+		    IS(context->attrs.flow_label.v, 6), IS(context->attrs.timeout.v, 14),
+		    IS(context->attrs.retry_cnt.v, 6), IS(context->attrs.rnr_retry.v, 5),
+		    IS(context->attrs.min_rnr_timer.v, 12), IS(context->alt_port.v, 2));
 	assert_memory_equal(context->alt_dgid, other, 16);
 	assert_int_equal(context->dlid.known, RD_ABSENT);
 	end(&scene);
 	/* InfiniBand without a GRH: a LID, and what is in place of the GID is none. */
 	begin(&scene, RD_DRIVER_MLX5, RD_QPT_RC, RD_QPS_RTS);
 	scene.dev.protocol = (char *)"ib";
-	set(&scene.value, RD_QPA_AH_TYPE, 1);
-	set(&scene.value, RD_QPA_AH_FLAGS, 0);
+	SET_ATTRS(&scene.value.qp, NULL, { RD_QPA_AH_TYPE, 1 }, { RD_QPA_AH_FLAGS, 0 });
 	scene.value.qp.dlid = 12;
 	context = take(&scene);
 	assert_int_equal(context->dlid.v, 12);
@@ -211,28 +190,23 @@ TEST(poison)
 
 	begin(&scene, RD_DRIVER_IRDMA, RD_QPT_RC, RD_QPS_RTS);
 	memset(scene.value.qp.dgid, POISON, 16);
-	set(&scene.value, RD_QPA_TIMEOUT, POISON);
-	set(&scene.value, RD_QPA_MIN_RNR_TIMER, POISON);
+	SET_ATTRS(&scene.value.qp, NULL, { RD_QPA_TIMEOUT, POISON }, { RD_QPA_MIN_RNR_TIMER, POISON });
 	context = take(&scene);
 	assert_false(context->attrs.has_dgid);
-	assert_int_equal(context->attrs.timeout.known, RD_ABSENT);
-	assert_int_equal(context->attrs.retry_cnt.v, 6);
+	ASSERT_EACH(IS(context->attrs.timeout.known, RD_ABSENT), IS(context->attrs.retry_cnt.v, 6));
 	end(&scene);
 	/* A driver that is not as it was when it was read. */
 	begin(&scene, RD_DRIVER_MLX5, RD_QPT_RC, RD_QPS_RTS);
-	set(&scene.value, RD_QPA_TIMEOUT, POISON);
-	set(&scene.value, RD_QPA_RNR_RETRY, POISON);
-	set(&scene.value, RD_QPA_MIN_RNR_TIMER, POISON);
-	set(&scene.value, RD_QPA_PATH_MTU, POISON);
+	SET_ATTRS(&scene.value.qp, NULL, { RD_QPA_TIMEOUT, POISON }, { RD_QPA_RNR_RETRY, POISON },
+		  { RD_QPA_MIN_RNR_TIMER, POISON }, { RD_QPA_PATH_MTU, POISON });
 	context = take(&scene);
 	assert_int_equal(context->attrs.timeout.known, RD_ABSENT);
 	assert_int_equal(context->attrs.retry_cnt.known, RD_ABSENT);
-	assert_int_equal(context->attrs.min_rnr_timer.known, RD_ABSENT);
-	assert_int_equal(context->attrs.path_mtu.known, RD_ABSENT);
+	ASSERT_EACH(IS(context->attrs.min_rnr_timer.known, RD_ABSENT), IS(context->attrs.path_mtu.known, RD_ABSENT));
 	end(&scene);
 	/* It may have failed before it was moved to RTS. */
 	begin(&scene, RD_DRIVER_MLX5, RD_QPT_RC, RD_QPS_ERR);
-	set(&scene.value, RD_QPA_TIMEOUT, 0);
+	SET_ATTRS(&scene.value.qp, NULL, { RD_QPA_TIMEOUT, 0 });
 	assert_int_equal(take(&scene)->attrs.retry_cnt.known, RD_ABSENT);
 	end(&scene);
 }

@@ -4,6 +4,7 @@
 
 #include "analyse/qp/qp.h"
 #include "collect/rdma/rdma.h"
+#include "qp-attrs.h"
 #include "source/redact/redact.h"
 
 #include <linux/types.h>
@@ -56,15 +57,6 @@ static void end(struct scene *scene)
 	rd_buf_deinit(&scene->maps);
 }
 
-static void set(struct rd_qp_value *value, enum rd_qp_attr_field field, uint32_t v)
-{
-	value->known |= 1ull << field;
-	if (field < RD_QPA_ENUMS)
-		value->wide[field] = v;
-	else
-		value->narrow[field - RD_QPA_ENUMS] = (uint8_t)v;
-}
-
 /* A queue pair whose calls up to RTS were recorded, the last one 100 s after the boot. */
 static struct rd_qp_value connected(uint32_t qpn, uint32_t rqpn)
 {
@@ -77,12 +69,8 @@ static struct rd_qp_value connected(uint32_t qpn, uint32_t rqpn)
 				     .qp_type = RD_QPT_RC };
 
 	memcpy(value.dgid, peer, sizeof(peer));
-	set(&value, RD_QPA_STATE, RD_QPS_RTS);
-	set(&value, RD_QPA_DEST_QPN, rqpn);
-	set(&value, RD_QPA_AH_TYPE, 2);
-	set(&value, RD_QPA_FLOW_LABEL, 5);
-	set(&value, RD_QPA_TIMEOUT, 14);
-	set(&value, RD_QPA_RETRY_CNT, 7);
+	SET_ATTRS(&value, &value.known, { RD_QPA_STATE, RD_QPS_RTS }, { RD_QPA_DEST_QPN, rqpn }, { RD_QPA_AH_TYPE, 2 },
+		  { RD_QPA_FLOW_LABEL, 5 }, { RD_QPA_TIMEOUT, 14 }, { RD_QPA_RETRY_CNT, 7 });
 	return value;
 }
 
@@ -119,14 +107,13 @@ static const struct rd_qp_past *look(struct scene *scene)
 	return scene->views.v[0].past;
 }
 
-#define SCENE_TEST(name) TEST_ON(name, struct scene, scene, { 0 }, end)
+#define SCENE_TEST(name) TEST_BEGUN(name, struct scene, scene, begin, end)
 
 SCENE_TEST(peer_timers_and_age_are_known)
 {
 	struct rd_qp_value value = connected(17, 18);
 	const struct rd_qp_past *past;
 
-	begin(scene);
 	value.err = -ETIMEDOUT;
 	add_map(scene, RD_QP_MAP_VERSION, &value, 1);
 	past = look(scene);
@@ -134,8 +121,7 @@ SCENE_TEST(peer_timers_and_age_are_known)
 	assert_memory_equal(rd_qp_peer_gid(&scene->views.v[0]), peer, 16);
 	assert_int_equal(rd_qp_peer_source(&scene->res, &scene->views.v[0]), RD_PEER_RECORDER);
 	assert_int_equal(past->seen->timeout.v, 14);
-	assert_int_equal(past->seen->retry_cnt.v, 7);
-	assert_int_equal(past->seen->rnr_retry.known, RD_ABSENT);
+	ASSERT_EACH(IS(past->seen->retry_cnt.v, 7), IS(past->seen->rnr_retry.known, RD_ABSENT));
 	assert_int_equal(past->seen->udp_sport.v, rd_udp_sport(5, 17, 18));
 	assert_int_equal(past->age_kind, RD_AGE_EXACT);
 	assert_float_equal(past->age_seconds.v, 150, 1e-6);
@@ -178,7 +164,6 @@ SCENE_TEST(created_by_a_thread)
 {
 	struct rd_qp_value value = connected(17, 18);
 
-	begin(scene);
 	scene->res.qps[0].owner.pid.v = 815;
 	add_map(scene, RD_QP_MAP_VERSION, &value, 1);
 	assert_true(look(scene)->seen->has_dgid);
@@ -217,7 +202,6 @@ SCENE_TEST(entered_before_the_recorder)
 {
 	struct rd_qp_value value = connected(17, 18);
 
-	begin(scene);
 	value.known &= ~RD_QP_ENTERED;
 	add_map(scene, RD_QP_MAP_VERSION, &value, 1);
 	assert_int_equal(look(scene)->age_kind, RD_AGE_UNKNOWN);
@@ -229,7 +213,6 @@ SCENE_TEST(of_two_recorders_the_one_that_knows_more)
 {
 	struct rd_qp_value early = connected(17, 18), late = connected(17, 18);
 
-	begin(scene);
 	late.known &= ~(RD_QP_HAS_DGID | 1ull << RD_QPA_TIMEOUT);
 	late.updated++;
 	add_map(scene, RD_QP_MAP_VERSION, &late, 1);
@@ -302,7 +285,6 @@ SCENE_TEST(peers_are_redacted)
 	struct rd_qp_value value = connected(17, 18);
 	struct rd_buf out = { 0 };
 
-	begin(scene);
 	add_map(scene, RD_QP_MAP_VERSION, &value, 1);
 	rd_redact_qps(&redact, (uint8_t *)scene->maps.data, scene->maps.len, false, &out);
 	assert_int_equal(out.len, scene->maps.len);

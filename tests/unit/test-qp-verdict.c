@@ -13,9 +13,10 @@ static void log_line(struct host *h, const char *text, uint64_t time_ns, uint8_t
 	h->judge.klog = &h->klog;
 }
 
-HOST_TEST(one_look_tells_little)
+#define LOOK_TEST(name) TEST_BEGUN(name, struct host, h, host_init, host_deinit)
+
+LOOK_TEST(one_look_tells_little)
 {
-	host_init(h);
 	put(h, 1, RD_QPS_RTS);
 	age(h, put(h, 2, RD_QPS_INIT), RD_AGE_AT_LEAST, 0, 0);
 	h->qps[2] = (struct rd_qp){ .query_errno = EIO };
@@ -28,9 +29,8 @@ HOST_TEST(one_look_tells_little)
 	is(h->v[3].verdict, "ok", "no connection");
 }
 
-HOST_TEST(stuck_is_what_takes_longer)
+LOOK_TEST(stuck_is_what_takes_longer)
 {
-	host_init(h);
 	age(h, put(h, 1, RD_QPS_INIT), RD_AGE_AT_LEAST, 10, 0);
 	age(h, put(h, 2, RD_QPS_RTR), RD_AGE_EXACT, 9.9, 9.9);
 	age(h, put(h, 3, RD_QPS_INIT), RD_AGE_INTERVAL, 9, 11);
@@ -42,9 +42,8 @@ HOST_TEST(stuck_is_what_takes_longer)
 	is(h->v[3].verdict, "stuck", "ETIMEDOUT");
 }
 
-HOST_TEST(nothing_moves)
+LOOK_TEST(nothing_moves)
 {
-	host_init(h);
 	put(h, 1, RD_QPS_RTS);
 	put(h, 2, RD_QPS_RTS)->dev = 1;
 	two_looks(h, 2);
@@ -59,9 +58,8 @@ HOST_TEST(nothing_moves)
 }
 
 /* What is sent again may be what another lost, which goes on. */
-HOST_TEST(one_that_moves_may_be_meant)
+LOOK_TEST(one_that_moves_may_be_meant)
 {
-	host_init(h);
 	put(h, 1, RD_QPS_RTS);
 	put(h, 2, RD_QPS_RTS);
 	two_looks(h, 2);
@@ -77,18 +75,16 @@ HOST_TEST(one_that_moves_may_be_meant)
 	judged(h, 1, "idle", "UC");
 }
 
-HOST_TEST(what_is_not_counted_is_not_nothing)
+LOOK_TEST(what_is_not_counted_is_not_nothing)
 {
-	host_init(h);
 	put(h, 1, RD_QPS_RTS);
 	two_looks(h, 2);
 	h->since[0].v[RD_QPC_RETRIES].known = RD_ABSENT;
 	judged(h, 0, "cannot-tell", "are not counted");
 }
 
-HOST_TEST(one_packet_is_no_progress)
+LOOK_TEST(one_packet_is_no_progress)
 {
-	host_init(h);
 	put(h, 1, RD_QPS_RTS);
 	two_looks(h, 2);
 	RD_SET(h->past[0].psn_per_second, 0.5);
@@ -98,9 +94,8 @@ HOST_TEST(one_packet_is_no_progress)
 	judged(h, 0, "ok", "5 packets per second");
 }
 
-HOST_TEST(exhausted_only_with_evidence)
+LOOK_TEST(exhausted_only_with_evidence)
 {
-	host_init(h);
 	past_of(h, put(h, 1, RD_QPS_ERR))->fresh = true;
 	two_looks(h, 1);
 	judged(h, 0, "failed", "cause unknown");
@@ -111,9 +106,8 @@ HOST_TEST(exhausted_only_with_evidence)
 	judged(h, 0, "retries-exhausted", "device-wide");
 }
 
-HOST_TEST(more_failed_than_gave_up)
+LOOK_TEST(more_failed_than_gave_up)
 {
-	host_init(h);
 	past_of(h, put(h, 1, RD_QPS_ERR))->fresh = true;
 	past_of(h, put(h, 2, RD_QPS_ERR))->fresh = true;
 	two_looks(h, 1);
@@ -121,9 +115,8 @@ HOST_TEST(more_failed_than_gave_up)
 	is(h->v[1].verdict, "failed", "cause unknown");
 }
 
-HOST_TEST(flushed_by_its_program)
+LOOK_TEST(flushed_by_its_program)
 {
-	host_init(h);
 	past_of(h, put(h, 1, RD_QPS_ERR))->moved_by_call = true;
 	put(h, 2, RD_QPS_ERR);
 	RD_SET(h->past[1].last_event, 3);
@@ -131,9 +124,8 @@ HOST_TEST(flushed_by_its_program)
 	is(h->v[1].verdict, "failed", "QP_ACCESS_ERR");
 }
 
-HOST_TEST(log_lines_find_their_queue_pair)
+LOOK_TEST(log_lines_find_their_queue_pair)
 {
-	host_init(h);
 	put(h, 17, RD_QPS_ERR);
 	put(h, 18, RD_QPS_ERR);
 	put(h, 18, RD_QPS_ERR)->dev = 1;
@@ -151,9 +143,8 @@ HOST_TEST(log_lines_find_their_queue_pair)
 
 /* Numbers are reused: a line that is older than the process is about another queue pair. A newer one has the time of the failure, unless
  * another line has, too, or it was seen in ERR before. */
-HOST_TEST(lines_of_another_life)
+LOOK_TEST(lines_of_another_life)
 {
-	host_init(h);
 	age(h, put(h, 17, RD_QPS_ERR), RD_AGE_AT_LEAST, 0, 0);
 	h->qps[0].proc = 1;
 	log_line(h, "mlx5_0: qp#17 make_send_cqe: non-flush error status = 12", 60 * S, 0);
@@ -202,11 +193,10 @@ TEST(numbers_as_drivers_write_them)
 	}
 }
 
-HOST_TEST(remarks_are_one_a_device)
+LOOK_TEST(remarks_are_one_a_device)
 {
 	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
 
-	host_init(h);
 	put(h, 1, RD_QPS_ERR);
 	put(h, 2, RD_QPS_ERR);
 	put(h, 3, RD_QPS_ERR)->dev = 1;
