@@ -162,29 +162,21 @@ struct two {
 	char *reason; /* of the first pair */
 };
 
-static inline int two_init(void **state)
+static inline void two_init(struct two *two)
 {
-	struct two *two = calloc(1, sizeof(*two));
-
 	side_init(&two->a, 1);
 	side_init(&two->b, 2);
-	*state = two;
-	return 0;
 }
 
-static inline int two_deinit(void **state)
+static inline void two_deinit(struct two *two)
 {
-	struct two *two = *state;
-
 	side_deinit(&two->a);
 	side_deinit(&two->b);
 	rd_join_pairs_deinit(&two->pairs);
 	rd_join_deinit(&two->join);
 	free(two->reason);
-	free(two);
-	return 0;
 }
 
-#define JOIN_TEST(name) TEST_OF(name, struct two, two, two_init, two_deinit)
+#define JOIN_TEST(name) TEST_BEGUN(name, struct two, two, two_init, two_deinit)
 
 #endif

@@ -10,7 +10,7 @@ static void add(struct rd_join *join, const struct side *side)
 }
 
 /* Joins both hosts, also a second time. */
-static void join(struct two *two)
+static const struct rd_join_pairs *join(struct two *two)
 {
 	rd_join_pairs_deinit(&two->pairs);
 	rd_join_deinit(&two->join);
@@ -19,6 +19,7 @@ static void join(struct two *two)
 	rd_join_match(&two->join, &two->pairs);
 	free(two->reason);
 	two->reason = two->pairs.n ? rd_join_reason(&two->join, &two->pairs.v[0]) : NULL;
+	return &two->pairs;
 }
 
 /* Of the remote end of the first pair; -1: none. */
@@ -32,84 +33,72 @@ static int host_of_b(const struct two *two)
 /* The only pair's verdict. */
 static int verdict(struct two *two)
 {
-	join(two);
-	assert_int_equal(two->pairs.n, 1);
+	assert_int_equal(join(two)->n, 1);
 	return (int)two->pairs.v[0].verdict;
 }
 
-JOIN_TEST(two_that_point_to_each_other_are_connected_once)
+/* "LQPN RQPN STATE PEER, …": queue pairs of one host; PEER as in add_qp. */
+static void add_qps(struct side *side, const char *text)
 {
-	add_qp(&two->a, 17, 33, RD_QPS_RTS, 0);
-	add_qp(&two->b, 33, 17, RD_QPS_RTR, 0);
-	assert_int_equal(verdict(two), RD_JOIN_CONNECTED);
-	assert_int_equal(host_of_b(two), 1);
+	for (const char *at = text; *at; at += strcspn(at, ","), at += *at == ',') {
+		unsigned lqpn, rqpn, peer, state = 0;
+		char word[8];
+
+		assert_int_equal(sscanf(at, "%u %u %7s %u", &lqpn, &rqpn, word, &peer), 4);
+		while (state < RD_QPS_N && strcasecmp(rd_qp_state_name(state), word) != 0)
+			state++;
+		assert_true(state < RD_QPS_N);
+		add_qp(side, lqpn, rqpn, state, (uint8_t)peer);
+	}
 }
 
-JOIN_TEST(one_whose_peer_is_nowhere_is_not_half_open)
+TEST(what_numbers_and_gids_prove)
 {
-	add_qp(&two->a, 17, 33, RD_QPS_RTS, 0);
-	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
-}
+	enum { LISTED = -1 };
+	static const struct {
+		const char *name, *a, *b;
+		int used; /* queue pairs of the second host's device, as its kernel counts them */
+		enum rd_join_verdict verdict;
+		const char *reason; /* a part of it; NULL: any */
+		int host;	    /* of the remote end; -1: none; 0: any */
+		uint32_t driver;
+	} cases[] = {
+		{ "they point to each other", "17 33 rts 0", "33 17 rtr 0", LISTED, RD_JOIN_CONNECTED, NULL, 1 },
+		{ "the peer is nowhere", "17 33 rts 0", "", LISTED, RD_JOIN_NOT_VISIBLE },
+		{ "the peer is of another host", "17 33 rts 9", "33 17 init 0", LISTED, RD_JOIN_NOT_VISIBLE },
+		{ "the peer is gone, by its GID", "17 33 rts 2", "", 0, RD_JOIN_HALF_OPEN, NULL, -1 },
+		{ "the device may hide it", "17 33 rts 2", "", 0, RD_JOIN_NOT_VISIBLE, "DEVX", 0, 1 },
+		{ "not all were captured", "17 33 rts 2", "", 5, RD_JOIN_NOT_VISIBLE },
+		{ "the peer is in INIT", "17 33 rts 2", "33 0 init 0", LISTED, RD_JOIN_HALF_OPEN, "INIT" },
+		{ "numbers alone prove no failed pair", "17 17 rts 0", "17 17 err 0", LISTED, RD_JOIN_AMBIGUOUS },
+		{ "a GID does", "17 17 rts 2", "17 17 err 0", LISTED, RD_JOIN_HALF_OPEN },
+		{ "two of one number on one device", "17 33 rts 2", "33 0 init 0, 33 0 init 0", LISTED,
+		  RD_JOIN_AMBIGUOUS, "2 queue pairs of the peer's device have that number" },
+	};
 
-JOIN_TEST(one_whose_peer_is_of_another_host_is_not_half_open)
-{
-	add_qp(&two->a, 17, 33, RD_QPS_RTS, 9);
-	add_qp(&two->b, 33, 17, RD_QPS_INIT, 0);
-	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
-}
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		_cleanup_(two_deinit) struct two two = { 0 };
+		int is;
 
-JOIN_TEST(one_whose_peer_is_gone_by_its_gid_is_half_open)
-{
-	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
-	RD_SET(two->b.res.devs[0].used[RD_RES_QP], 0);
-	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
-	assert_int_equal(host_of_b(two), -1);
-}
-
-JOIN_TEST(but_not_where_the_device_may_hide_it)
-{
-	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
-	RD_SET(two->b.res.devs[0].used[RD_RES_QP], 0);
-	RD_SET(two->b.res.devs[0].driver_id, 1);
-	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
-	assert_non_null(strstr(two->reason, "DEVX"));
-}
-
-JOIN_TEST(nor_where_not_all_were_captured)
-{
-	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
-	RD_SET(two->b.res.devs[0].used[RD_RES_QP], 5);
-	assert_int_equal(verdict(two), RD_JOIN_NOT_VISIBLE);
-}
-
-JOIN_TEST(one_whose_peer_is_in_init_is_half_open)
-{
-	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
-	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
-	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
-	assert_non_null(strstr(two->reason, "INIT"));
-}
-
-JOIN_TEST(numbers_alone_do_not_prove_a_failed_pair)
-{
-	add_qp(&two->a, 17, 17, RD_QPS_RTS, 0);
-	add_qp(&two->b, 17, 17, RD_QPS_ERR, 0);
-	assert_int_equal(verdict(two), RD_JOIN_AMBIGUOUS);
-}
-
-JOIN_TEST(a_gid_does)
-{
-	add_qp(&two->a, 17, 17, RD_QPS_RTS, 2);
-	add_qp(&two->b, 17, 17, RD_QPS_ERR, 0);
-	assert_int_equal(verdict(two), RD_JOIN_HALF_OPEN);
+		two_init(&two);
+		add_qps(&two.a, cases[i].a);
+		add_qps(&two.b, cases[i].b);
+		if (cases[i].used != LISTED)
+			RD_SET(two.b.res.devs[0].used[RD_RES_QP], (uint64_t)cases[i].used);
+		if (cases[i].driver)
+			RD_SET(two.b.res.devs[0].driver_id, cases[i].driver);
+		is = verdict(&two);
+		if (is != (int)cases[i].verdict || (cases[i].host && host_of_b(&two) != cases[i].host) ||
+		    (cases[i].reason && !strstr(two.reason, cases[i].reason)))
+			fail_msg("%s: %d with host %d: %s", cases[i].name, is, host_of_b(&two), two.reason);
+	}
 }
 
 JOIN_TEST(one_whose_peer_points_elsewhere_is_a_mismatch)
 {
 	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
 	add_qp(&two->b, 33, 99, RD_QPS_RTS, 9);
-	join(two);
-	assert_int_equal(two->pairs.count[RD_JOIN_MISMATCH], 1);
+	assert_int_equal(join(two)->count[RD_JOIN_MISMATCH], 1);
 	assert_int_equal(two->pairs.count[RD_JOIN_NOT_VISIBLE], 1);
 }
 
@@ -160,29 +149,17 @@ JOIN_TEST(and_disprove_one_of_the_same_numbers)
 {
 	cm_connect(&two->a, add_qp(&two->a, 17, 17, RD_QPS_RTS, 0), 1, 40000, 3, 7174);
 	cm_connect(&two->b, add_qp(&two->b, 17, 17, RD_QPS_RTS, 0), 2, 7174, 4, 40000);
-	join(two);
-	assert_int_equal(two->pairs.count[RD_JOIN_NOT_VISIBLE], 2);
+	assert_int_equal(join(two)->count[RD_JOIN_NOT_VISIBLE], 2);
 }
 
 JOIN_TEST(and_so_do_ports)
 {
 	cm_connect(&two->a, add_qp(&two->a, 17, 17, RD_QPS_RTS, 0), 1, 40000, 2, 7174);
 	cm_connect(&two->b, add_qp(&two->b, 17, 17, RD_QPS_RTS, 0), 2, 7174, 1, 40001);
-	join(two);
-	assert_int_equal(two->pairs.count[RD_JOIN_NOT_VISIBLE], 2);
+	assert_int_equal(join(two)->count[RD_JOIN_NOT_VISIBLE], 2);
 	set_peer(&two->a, &two->a.res.qps[0], 2);
-	join(two);
-	assert_int_equal(two->pairs.v[0].verdict, RD_JOIN_MISMATCH);
+	assert_int_equal(join(two)->v[0].verdict, RD_JOIN_MISMATCH);
 	assert_string_equal(two->reason, "the remote QP is connected to a QP 17 at another address");
-}
-
-JOIN_TEST(two_of_one_number_on_one_device_are_ambiguous)
-{
-	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
-	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
-	add_qp(&two->b, 33, 0, RD_QPS_INIT, 0);
-	assert_int_equal(verdict(two), RD_JOIN_AMBIGUOUS);
-	assert_string_equal(two->reason, "2 queue pairs of the peer's device have that number");
 }
 
 JOIN_TEST(several_that_fit_are_ambiguous)
@@ -193,8 +170,7 @@ JOIN_TEST(several_that_fit_are_ambiguous)
 	add_qp(&two->a, 17, 33, RD_QPS_RTS, 0);
 	add_qp(&two->b, 33, 17, RD_QPS_RTS, 0);
 	add_qp(&two->b, 33, 17, RD_QPS_RTS, 0)->dev = 1;
-	join(two);
-	assert_int_equal(two->pairs.count[RD_JOIN_CONNECTED], 0);
+	assert_int_equal(join(two)->count[RD_JOIN_CONNECTED], 0);
 	assert_int_equal(two->pairs.count[RD_JOIN_AMBIGUOUS], 3);
 }
 
@@ -207,18 +183,15 @@ JOIN_TEST(a_peer_that_is_gone_is_named_first)
 	add_qp(&two->a, 17, 33, RD_QPS_RTS, 2);
 	add_qp(&two->a, 18, 34, RD_QPS_RTS, 2);
 	add_qp(&two->b, 34, 0, RD_QPS_INIT, 0);
-	join(two);
-	assert_int_equal(two->pairs.count[RD_JOIN_HALF_OPEN], 2);
+	assert_int_equal(join(two)->count[RD_JOIN_HALF_OPEN], 2);
 	assert_int_equal(two->pairs.n_gone, 1);
 	rd_join_findings(&two->join, &two->pairs, &findings);
 	assert_int_equal(findings.n, 3);
-	assert_string_equal(findings.v[0].id, "qp-peer-gone");
-	assert_string_equal(findings.v[0].subject, "host1 rdma0 QP 17");
+	ASSERT_EACH(READS(findings.v[0].id, "qp-peer-gone"), READS(findings.v[0].subject, "host1 rdma0 QP 17"));
 	assert_string_equal(findings.v[0].observed,
 			    "peer QP 33 no longer exists on host2 rdma0; RTS here (1 of 3 pairs)");
 	assert_non_null(strstr(findings.v[0].fix, "host2"));
-	assert_string_equal(findings.v[1].id, "qp-half-open");
-	assert_string_equal(findings.v[1].observed, "1 of 3 pairs");
+	ASSERT_EACH(READS(findings.v[1].id, "qp-half-open"), READS(findings.v[1].observed, "1 of 3 pairs"));
 }
 
 JOIN_TEST(a_host_is_added_once)
@@ -266,8 +239,7 @@ JOIN_TEST(two_xrc_initiators_are_not_connected)
 {
 	xrc(&two->a, add_qp(&two->a, 17, 0, RD_QPS_RTS, 2), RD_QPT_XRC_INI, 33);
 	xrc(&two->b, add_qp(&two->b, 33, 0, RD_QPS_RTS, 1), RD_QPT_XRC_INI, 17);
-	join(two);
-	assert_int_equal(two->pairs.count[RD_JOIN_CONNECTED], 0);
+	assert_int_equal(join(two)->count[RD_JOIN_CONNECTED], 0);
 }
 
 JOIN_TEST(xrc_without_numbers_is_paired_by_addresses)
@@ -278,8 +250,7 @@ JOIN_TEST(xrc_without_numbers_is_paired_by_addresses)
 	b = add_qp(&two->b, 33, 0, RD_QPS_RTR, 0);
 	xrc(&two->a, a, RD_QPT_XRC_INI, 0);
 	xrc(&two->b, b, RD_QPT_XRC_TGT, 0);
-	join(two);
-	assert_int_equal(two->pairs.n, 0);
+	assert_int_equal(join(two)->n, 0);
 	cm_connect(&two->a, a, 1, 40000, 2, 7174);
 	cm_connect(&two->b, b, 2, 7174, 1, 40000);
 	assert_int_equal(verdict(two), RD_JOIN_CONNECTED);
@@ -293,8 +264,7 @@ JOIN_TEST(xrc_without_numbers_is_paired_by_addresses)
 	assert_int_equal(verdict(two), RD_JOIN_CONNECTED);
 	seen_of(&two->a, a)->dest_qpn.v = 34;
 	assert_int_equal(two->pairs.count[RD_JOIN_CONNECTED], 1);
-	join(two);
-	assert_int_equal(two->pairs.count[RD_JOIN_CONNECTED], 0);
+	assert_int_equal(join(two)->count[RD_JOIN_CONNECTED], 0);
 }
 
 /* Kernels before 5.14 do not track XRC: that none is listed proves nothing. */
@@ -313,8 +283,7 @@ JOIN_TEST(an_xrc_target_of_another_initiator_is_a_mismatch)
 {
 	xrc(&two->a, add_qp(&two->a, 17, 0, RD_QPS_RTS, 2), RD_QPT_XRC_INI, 33);
 	xrc(&two->b, add_qp(&two->b, 33, 0, RD_QPS_RTR, 9), RD_QPT_XRC_TGT, 18);
-	join(two);
-	assert_int_equal(two->pairs.count[RD_JOIN_MISMATCH], 1);
+	assert_int_equal(join(two)->count[RD_JOIN_MISMATCH], 1);
 	assert_string_equal(two->reason, "the remote QP is connected to QP 18, not to QP 17");
 }
 
@@ -351,8 +320,7 @@ JOIN_TEST(iwarp_is_paired_by_addresses_and_ports)
 	/* Another connection between the same hosts is another one. */
 	two->b.res.cm_ids[0].dst.port = 40001;
 	b->state.v = RD_QPS_RTS;
-	join(two);
-	assert_int_equal(two->pairs.n, 2);
+	assert_int_equal(join(two)->n, 2);
 	assert_int_equal(two->pairs.count[RD_JOIN_HALF_OPEN], 2);
 	assert_string_equal(two->reason, "peer connection 10.0.0.2:7174 no longer exists on host2 rdma0; RTS here");
 }
@@ -396,8 +364,7 @@ JOIN_TEST(loopback_does_not_connect_two_hosts)
 		memcpy(cm_id->src.ip, "\x7f\0\0\1", 4);
 		memcpy(cm_id->dst.ip, "\x7f\0\0\1", 4);
 	}
-	join(two);
-	assert_int_equal(two->pairs.count[RD_JOIN_NOT_VISIBLE], 2);
+	assert_int_equal(join(two)->count[RD_JOIN_NOT_VISIBLE], 2);
 }
 
 /* Every host numbers its queue pairs alike, all of them have the GID of a bridge, and nothing tells them apart: still linear. */

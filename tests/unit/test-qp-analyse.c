@@ -71,22 +71,14 @@ JOIN_TEST(filters_choose)
 	RD_SET(a->res.qps[0].owner.pid, 42);
 	add_qp(a, 18, 34, RD_QPS_ERR, 3);
 	add_qp(a, 19, 35, RD_QPS_INIT, 0)->state.known = RD_ABSENT;
-	assert_int_equal(matching(a, "state", "RTS"), 1);
-	assert_int_equal(matching(a, "state", "rts,err"), 2);
-	assert_int_equal(matching(a, "state", "!RTS"), 2);
-	assert_int_equal(matching(a, "state", "^RTS,unknown"), 1);
-	assert_int_equal(matching(a, "state", "unknown"), 1);
-	assert_int_equal(matching(a, "type", "RC"), 3);
-	assert_int_equal(matching(a, "type", "!RC"), 0);
-	assert_int_equal(matching(a, "lqpn", "0x11,19"), 2);
-	assert_int_equal(matching(a, "rqpn", "34"), 1);
-	assert_int_equal(matching(a, "pid", "42"), 1);
-	assert_int_equal(matching(a, "comm", "train*"), 1);
-	assert_int_equal(matching(a, "job", "slurm:7"), 1);
-	assert_int_equal(matching(a, "job", "slurm:70"), 0);
-	assert_int_equal(matching(a, "peer", "10.0.0.2"), 1);
-	assert_int_equal(matching(a, "peer", "::ffff:10.0.0.3"), 1);
-	assert_int_equal(matching(a, "device", "rdma9,rdma0"), 3);
+	ASSERT_EACH(IS(matching(a, "state", "RTS"), 1), IS(matching(a, "state", "rts,err"), 2),
+		    IS(matching(a, "state", "!RTS"), 2), IS(matching(a, "state", "^RTS,unknown"), 1),
+		    IS(matching(a, "state", "unknown"), 1), IS(matching(a, "type", "RC"), 3),
+		    IS(matching(a, "type", "!RC"), 0), IS(matching(a, "lqpn", "0x11,19"), 2),
+		    IS(matching(a, "rqpn", "34"), 1), IS(matching(a, "pid", "42"), 1),
+		    IS(matching(a, "comm", "train*"), 1), IS(matching(a, "job", "slurm:7"), 1),
+		    IS(matching(a, "job", "slurm:70"), 0), IS(matching(a, "peer", "10.0.0.2"), 1),
+		    IS(matching(a, "peer", "::ffff:10.0.0.3"), 1), IS(matching(a, "device", "rdma9,rdma0"), 3));
 	assert_int_equal(rd_qp_filter_set(&filter, "state", "RTZ", &err), -EINVAL);
 	assert_int_equal(rd_qp_filter_set(&filter, "state", "", &err), -EINVAL);
 	assert_int_equal(rd_qp_filter_set(&filter, "lqpn", "1,,2", &err), -EINVAL);
@@ -108,13 +100,10 @@ JOIN_TEST(the_unit_of_health_is_the_path)
 	add_qp(a, 1, 0, RD_QPS_RTS, 0)->type.v = RD_QPT_GSI;
 	rd_qp_group_by(&a->views, NULL, RD_BY_PEER, &groups);
 	assert_int_equal(groups.n, 4);
-	assert_int_equal(groups.without_peer, 1);
-	assert_string_equal(groups.v[0].label, "10.0.0.3");
-	assert_int_equal(groups.v[0].health, RD_HEALTH_DEAD);
-	assert_string_equal(groups.v[1].label, "10.0.0.4");
-	assert_int_equal(groups.v[1].health, RD_HEALTH_DEGRADED);
-	assert_string_equal(groups.v[2].label, "10.0.0.2");
-	assert_int_equal(groups.v[2].health, RD_HEALTH_OK);
+	ASSERT_EACH(IS(groups.without_peer, 1), READS(groups.v[0].label, "10.0.0.3"),
+		    IS(groups.v[0].health, RD_HEALTH_DEAD), READS(groups.v[1].label, "10.0.0.4"),
+		    IS(groups.v[1].health, RD_HEALTH_DEGRADED), READS(groups.v[2].label, "10.0.0.2"),
+		    IS(groups.v[2].health, RD_HEALTH_OK));
 	assert_null(groups.v[3].label);
 	assert_int_equal(groups.v[3].health, RD_HEALTH_STARTING);
 	rd_qp_groups_findings(&a->res, &groups, &findings);
@@ -138,12 +127,9 @@ JOIN_TEST(what_a_program_closed_is_no_dead_path)
 	add_qp(a, 21, 37, RD_QPS_ERR, 4);
 	rd_qp_group_by(&a->views, NULL, RD_BY_PEER, &groups);
 	assert_int_equal(groups.n, 3);
-	assert_string_equal(groups.v[0].label, "10.0.0.2");
-	assert_int_equal(groups.v[0].health, RD_HEALTH_UNKNOWN);
-	assert_string_equal(groups.v[1].label, "10.0.0.4");
-	assert_int_equal(groups.v[1].health, RD_HEALTH_DEAD);
-	assert_string_equal(groups.v[2].label, "10.0.0.3");
-	assert_int_equal(groups.v[2].health, RD_HEALTH_OK);
+	ASSERT_EACH(READS(groups.v[0].label, "10.0.0.2"), IS(groups.v[0].health, RD_HEALTH_UNKNOWN),
+		    READS(groups.v[1].label, "10.0.0.4"), IS(groups.v[1].health, RD_HEALTH_DEAD),
+		    READS(groups.v[2].label, "10.0.0.3"), IS(groups.v[2].health, RD_HEALTH_OK));
 	rd_qp_groups_findings(&a->res, &groups, &findings);
 	assert_int_equal(findings.n, 1);
 }
@@ -197,9 +183,8 @@ JOIN_TEST(peers_are_known_by_the_address_of_their_connection)
 	cm_connect(a, add_qp(a, 17, 33, RD_QPS_RTS, 0), 1, 40000, 2, 7174);
 	rd_qp_group_by(&a->views, NULL, RD_BY_PEER, &groups);
 	assert_int_equal(groups.n, 1);
-	assert_string_equal(groups.v[0].label, "10.0.0.2");
-	assert_int_equal(matching(a, "peer", "10.0.0.2"), 1);
-	assert_int_equal(matching(a, "peer", "10.0.0.3"), 0);
+	ASSERT_EACH(READS(groups.v[0].label, "10.0.0.2"), IS(matching(a, "peer", "10.0.0.2"), 1),
+		    IS(matching(a, "peer", "10.0.0.3"), 0));
 }
 
 /* The connection of a process that has lost its queue pair names a number that is another's by now. */
@@ -249,9 +234,7 @@ JOIN_TEST(a_query_names_the_peer_unless_something_earlier_does)
 	assert_int_equal(matching(a, "peer", "10.0.0.3"), 1);
 	RD_SET(seen_of(a, qp)->timeout, 18);
 	attrs = rd_qp_attributes(view);
-	assert_int_equal(attrs.timeout.v, 18);
-	assert_int_equal(attrs.retry_cnt.v, 7);
-	assert_int_equal(attrs.rnr_retry.known, RD_ABSENT);
+	ASSERT_EACH(IS(attrs.timeout.v, 18), IS(attrs.retry_cnt.v, 7), IS(attrs.rnr_retry.known, RD_ABSENT));
 	assert_int_equal(rd_qp_timeout_source(view), RD_PEER_RECORDER);
 }
 
@@ -267,9 +250,8 @@ JOIN_TEST(a_number_that_is_not_listed_is_named_with_what_may_hide_it)
 	assert_int_equal(rd_qp_filter_set(&filter, "lqpn", "17,18,19", NULL), 0);
 	assert_int_equal(rd_qp_filter_missing(&filter, &a->res, &errors, &err), 2);
 	assert_int_equal(errors.n, 2);
-	assert_string_equal(errors.v[0].object, "queue pair 18");
-	assert_string_equal(errors.v[0].message, "not listed on rdma0");
-	assert_string_equal(err.object, "queue pair 19");
+	ASSERT_EACH(READS(errors.v[0].object, "queue pair 18"), READS(errors.v[0].message, "not listed on rdma0"),
+		    READS(err.object, "queue pair 19"));
 	RD_SET(a->res.devs[0].driver_id, RD_DRIVER_MLX5);
 	rd_qp_filter_missing(&filter, &a->res, NULL, &err);
 	assert_non_null(strstr(err.message, "DEVX"));

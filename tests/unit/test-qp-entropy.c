@@ -43,11 +43,8 @@ JOIN_TEST(flows_of_one_five_tuple_are_named)
 	add_qp(a, 19, 35, RD_QPS_RTS, 0);
 	rd_qp_spread(&a->views, NULL, 4, &spreads);
 	assert_int_equal(spreads.n, 3);
-	assert_int_equal(spreads.v[0].flows, 4);
-	assert_int_equal(spreads.v[0].tuples, 3);
-	assert_int_equal(spreads.v[0].tuples_qp, 4);
-	assert_int_equal(spreads.v[1].flows, 2);
-	assert_int_equal(spreads.v[1].tuples, 1);
+	ASSERT_EACH(IS(spreads.v[0].flows, 4), IS(spreads.v[0].tuples, 3), IS(spreads.v[0].tuples_qp, 4),
+		    IS(spreads.v[1].flows, 2), IS(spreads.v[1].tuples, 1));
 	assert_true(fabs(spreads.v[1].mean - 1) < 1e-9);
 	assert_true(spreads.v[1].mean_qp < 0.99);
 	assert_int_equal(spreads.n_collisions, 1);
@@ -108,11 +105,9 @@ JOIN_TEST(a_flow_label_makes_the_port)
 	}
 	rd_qp_spread(&a->views, NULL, 4, &spreads);
 	assert_int_equal(spreads.n_flows, 3);
-	assert_int_equal(spreads.flows[0].from, RD_SPORT_ASSUMED);
-	assert_int_equal(spreads.flows[0].udp_sport, 0xc000 | (17 * 33));
-	assert_int_equal(spreads.flows[1].from, RD_SPORT_NUMBERS);
-	assert_int_equal(spreads.flows[2].from, RD_SPORT_LABEL);
-	assert_int_equal(spreads.flows[2].udp_sport, 0xc000 | (0x0001 ^ 0x3f));
+	ASSERT_EACH(IS(spreads.flows[0].from, RD_SPORT_ASSUMED), IS(spreads.flows[0].udp_sport, 0xc000 | (17 * 33)),
+		    IS(spreads.flows[1].from, RD_SPORT_NUMBERS), IS(spreads.flows[2].from, RD_SPORT_LABEL),
+		    IS(spreads.flows[2].udp_sport, 0xc000 | (0x0001 ^ 0x3f)));
 }
 
 JOIN_TEST(many_flows_spread_evenly)
