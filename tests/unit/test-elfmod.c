@@ -63,9 +63,20 @@ static bool refers(const struct rd_elf *elf, const char *from, const char *to, e
 	return false;
 }
 
-static bool calls(const struct rd_elf *elf, const char *from, const char *to)
+/* "FROM>TO, …": each of these calls is found; with "!" in front it is not. */
+static void assert_calls(const struct rd_elf *elf, const char *expected)
 {
-	return refers(elf, from, to, RD_ELF_CALL);
+	_cleanup_free_ char *text = strdup(expected);
+
+	for (char *rest = text, *call; (call = strsep(&rest, ","));) {
+		bool wanted = (call += strspn(call, " "))[0] != '!';
+		char *to = strchr(call, '>');
+
+		assert_non_null(to);
+		*to++ = '\0';
+		if (refers(elf, call + !wanted, to, RD_ELF_CALL) != wanted)
+			fail_msg("%s>%s", call, to);
+	}
 }
 
 static const char source_c[] = "extern int outside(int);\n"
@@ -100,13 +111,11 @@ static const char source_c[] = "extern int outside(int);\n"
 OBJECT_TEST(every_direct_call_is_found_with_relocation_or_without)
 {
 	object_build(o, "/f.c", source_c, CC);
-	assert_true(calls(&o->elf, "near_call", "leaf"));
-	assert_true(calls(&o->elf, "tail_call", "leaf"));
-	assert_true(calls(&o->elf, "across_sections", "far_leaf"));
-	assert_true(calls(&o->elf, "to_outside", "outside"));
-	assert_true(calls(&o->elf, "takes_address", "later"));
+	assert_calls(
+		&o->elf,
+		"near_call>leaf, tail_call>leaf, across_sections>far_leaf, to_outside>outside, takes_address>later");
 	assert_true(refers(&o->elf, "takes_address", "handler", RD_ELF_ADDRESS));
-	assert_false(calls(&o->elf, "takes_address", "handler"));
+	assert_calls(&o->elf, "!takes_address>handler");
 	for (size_t i = 0; i < o->elf.n_refs; i++)
 		assert_string_not_equal(o->elf.funcs[o->elf.refs[i].from].name, "alone");
 }
@@ -168,9 +177,9 @@ OBJECT_TEST(tables_of_functions_are_read_by_offset)
 	assert_non_null(table);
 	assert_int_equal(table->size, 24);
 	assert_int_equal(rd_elf_object_ptrs(&o->elf, table, &first), 2);
-	assert_string_equal(o->elf.ptrs[first].extern_name, "owner");
-	assert_int_equal(o->elf.ptrs[first + 1].offset - table->offset, 16);
-	assert_int_equal(o->elf.ptrs[first + 1].to, func(&o->elf, "near_call"));
+	ASSERT_EACH(READS(o->elf.ptrs[first].extern_name, "owner"),
+		    IS(o->elf.ptrs[first + 1].offset - table->offset, 16),
+		    IS(o->elf.ptrs[first + 1].to, func(&o->elf, "near_call")));
 	assert_int_equal(rd_elf_object_ptrs(&o->elf, other, &first), 2);
 	assert_int_equal(o->elf.ptrs[first].to, func(&o->elf, "tail_call"));
 	assert_string_equal(o->elf.ptrs[first + 1].extern_name, "outside");
@@ -198,15 +207,9 @@ static const char x86_asm[] =
 OBJECT_TEST(calls_of_x86_are_told_from_bytes_that_look_like_one)
 {
 	object_build(o, "/f.s", x86_asm, X86);
-	assert_true(calls(&o->elf, "near", "leaf"));
-	assert_true(calls(&o->elf, "jcc", "leaf"));
-	assert_true(calls(&o->elf, "short_tail", "leaf"));
-	assert_false(calls(&o->elf, "middle", "leaf"));
-	assert_false(calls(&o->elf, "self", "self"));
+	assert_calls(&o->elf, "near>leaf, jcc>leaf, short_tail>leaf, !middle>leaf, !self>self");
 	assert_int_equal(func(&o->elf, "__pfx_padded"), RD_ELF_NONE);
-	assert_true(calls(&o->elf, "padded", "leaf"));
-	assert_true(calls(&o->elf, "padded", "padded.cold"));
-	assert_true(calls(&o->elf, "padded.cold", "far"));
+	assert_calls(&o->elf, "padded>leaf, padded>padded.cold, padded.cold>far");
 }
 
 static const char arm64_asm[] = ".text\n"
@@ -227,33 +230,36 @@ OBJECT_TEST(arm64_calls_are_found_with_relocation_or_without)
 
 	object_build(o, "/f.s", arm64_asm, ARM64);
 	assert_int_equal(o->elf.machine, EM_AARCH64);
-	assert_true(calls(&o->elf, "near", "leaf"));
-	assert_true(calls(&o->elf, "tail", "leaf"));
-	assert_true(calls(&o->elf, "cond", "leaf"));
-	assert_true(calls(&o->elf, "by_reloc", "shared"));
-	assert_true(calls(&o->elf, "by_reloc", "outside"));
-	assert_true(calls(&o->elf, "by_reloc", "outside_tail"));
+	assert_calls(&o->elf,
+		     "near>leaf, tail>leaf, cond>leaf, by_reloc>shared, by_reloc>outside, by_reloc>outside_tail");
 	assert_true(refers(&o->elf, "takes", "leaf", RD_ELF_ADDRESS));
 	assert_int_equal(o->elf.n_objects, 1);
 	assert_int_equal(rd_elf_object_ptrs(&o->elf, &o->elf.objects[0], &first), 2);
 	assert_int_equal(o->elf.ptrs[first].to, func(&o->elf, "near"));
 }
 
-/* Whether the function has exactly these errnos as constants; ends with 0. */
-static void assert_errnos(const struct rd_elf *elf, const char *name, const int *expected)
+/* "FUNCTION ERRNO…, …": each has exactly these errnos as constants. */
+static void assert_errnos(const struct rd_elf *elf, const char *expected)
 {
-	uint64_t bits[RD_ELF_ERRNO_WORDS] = { 0 };
-	uint32_t i = func(elf, name);
+	_cleanup_free_ char *text = strdup(expected);
 
-	assert_int_not_equal(i, RD_ELF_NONE);
-	for (; *expected; expected++)
-		bits[*expected / 64] |= 1ull << *expected % 64;
-	for (size_t w = 0; w < RD_ELF_ERRNO_WORDS; w++)
-		if (elf->funcs[i].errnos[w] != bits[w])
-			fail_msg("%s: word %zu is %llx, not %llx", name, w, (unsigned long long)elf->funcs[i].errnos[w],
-				 (unsigned long long)bits[w]);
+	for (char *rest = text, *part; (part = strsep(&rest, ","));) {
+		uint64_t bits[RD_ELF_ERRNO_WORDS] = { 0 };
+		const char *name;
+		uint32_t i;
+
+		part += strspn(part, " ");
+		name = strsep(&part, " ");
+		i = func(elf, name);
+		assert_int_not_equal(i, RD_ELF_NONE);
+		for (char *number; (number = strsep(&part, " "));)
+			bits[atoi(number) / 64] |= 1ull << atoi(number) % 64;
+		for (size_t w = 0; w < RD_ELF_ERRNO_WORDS; w++)
+			if (elf->funcs[i].errnos[w] != bits[w])
+				fail_msg("%s: word %zu is %llx, not %llx", name, w,
+					 (unsigned long long)elf->funcs[i].errnos[w], (unsigned long long)bits[w]);
+	}
 }
-#define ASSERT_ERRNOS(elf, name, ...) assert_errnos(elf, name, (const int[]){ __VA_ARGS__ })
 
 static bool returns(const struct rd_elf *elf, const char *name, int err)
 {
@@ -300,10 +306,7 @@ static void assert_compiled_errnos(const struct rd_elf *elf)
 		if (!returns(elf, cases[i].name, cases[i].err))
 			fail_msg("%s: no %d", cases[i].name, cases[i].err);
 	assert_true(returns(elf, cold ? "in_cold.cold" : "in_cold", 113));
-	ASSERT_ERRNOS(elf, "always", 22, 0);
-	ASSERT_ERRNOS(elf, "none", 0);
-	ASSERT_ERRNOS(elf, "positive", 0);
-	ASSERT_ERRNOS(elf, "passes", 0);
+	assert_errnos(elf, "always 22, none, positive, passes");
 }
 
 OBJECT_TEST(errnos_are_found_in_what_the_compiler_makes_of_conditions)
@@ -357,18 +360,9 @@ static const char errnos_x86[] =
 OBJECT_TEST(errnos_of_x86_stand_in_each_form_of_an_instruction)
 {
 	object_build(o, "/f.s", errnos_x86, X86);
-	ASSERT_ERRNOS(&o->elf, "wide", 22, 0);
-	ASSERT_ERRNOS(&o->elf, "wider", 5, 0);
-	ASSERT_ERRNOS(&o->elf, "high", 16, 0);
-	ASSERT_ERRNOS(&o->elf, "stored", 12, 0);
-	ASSERT_ERRNOS(&o->elf, "masked", 11, 0);
-	ASSERT_ERRNOS(&o->elf, "by_lea", 14, 0);
-	ASSERT_ERRNOS(&o->elf, "by_sib", 28, 0);
-	ASSERT_ERRNOS(&o->elf, "pushed", 19, 0);
-	ASSERT_ERRNOS(&o->elf, "bounds", 191, 63, 64, 0);
-	ASSERT_ERRNOS(&o->elf, "none", 0);
-	ASSERT_ERRNOS(&o->elf, "relocated", 0);
-	ASSERT_ERRNOS(&o->elf, "behind", 0);
+	assert_errnos(
+		&o->elf,
+		"wide 22, wider 5, high 16, stored 12, masked 11, by_lea 14, by_sib 28, pushed 19, bounds 191 63 64, none, relocated, behind");
 }
 
 static const char errnos_arm64[] =
@@ -390,16 +384,9 @@ static const char errnos_arm64[] =
 OBJECT_TEST(errnos_of_arm64_are_moved_inverted_and_masked)
 {
 	object_build(o, "/f.s", errnos_arm64, ARM64);
-	ASSERT_ERRNOS(&o->elf, "narrow", 22, 0);
-	ASSERT_ERRNOS(&o->elf, "wide", 12, 0);
-	ASSERT_ERRNOS(&o->elf, "bounds", 191, 64, 0);
-	ASSERT_ERRNOS(&o->elf, "none", 0);
-	ASSERT_ERRNOS(&o->elf, "inverted", 12, 0);
-	ASSERT_ERRNOS(&o->elf, "negated", 22, 0);
-	ASSERT_ERRNOS(&o->elf, "minus", 1, 0);
-	ASSERT_ERRNOS(&o->elf, "masked", 16, 0);
-	ASSERT_ERRNOS(&o->elf, "hole", 17, 0);
-	ASSERT_ERRNOS(&o->elf, "aligned", 0);
+	assert_errnos(
+		&o->elf,
+		"narrow 22, wide 12, bounds 191 64, none, inverted 12, negated 22, minus 1, masked 16, hole 17, aligned");
 	assert_false(o->elf.funcs[func(&o->elf, "direct")].indirect);
 	assert_true(o->elf.funcs[func(&o->elf, "indirect")].indirect);
 	assert_false(o->elf.funcs[func(&o->elf, "none")].indirect);

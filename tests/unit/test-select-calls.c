@@ -161,6 +161,7 @@ static const char proc_modules[] = "new_driver 4096 0 - Live 0x0\n"
 				   "ib_core 4096 3 new_driver,ib_uverbs,rdma_cm, Live 0x0\n";
 
 static struct fake_host host;
+static struct rd_fnset set; /* of it as it is at first */
 
 static int setup(void **state)
 {
@@ -170,48 +171,50 @@ static int setup(void **state)
 	fake_host_text(&host, "/lib/modules/9.9/modules.dep",
 		       "ib_core.ko:\nib_uverbs.ko:\nrdma_cm.ko:\nnew_hw.ko:\nnew_driver.ko:\n");
 	fake_host_text(&host, "/sys/module/new_hw/drivers/pci:new_hw/x", "");
-	return select_host_build(&host, types_h, vmlinux_c, modules, RD_ARRAY_SIZE(modules)) ? 0 : -1;
+	if (!select_host_build(&host, types_h, vmlinux_c, modules, RD_ARRAY_SIZE(modules)))
+		return -1;
+	set = select_host_run(&host, NULL);
+	return 0;
 }
 
 static int teardown(void **state)
 {
+	rd_fnset_deinit(&set);
 	fake_host_deinit(&host);
 	return 0;
 }
 
 /* Names of the functions that it calls, in the order of their ids, each followed by a blank. */
-static void assert_calls(const struct rd_fnset *set, const char *name, const char *expected)
+static void assert_calls(const char *name, const char *expected)
 {
-	const struct rd_fn *fn = select_host_fn(set, name);
+	const struct rd_fn *fn = select_host_fn(&set, name);
 	char names[512] = "";
 
 	for (uint32_t i = 0; i < fn->n_calls; i++) {
-		assert_true(fn->calls[i] < set->n_fns);
+		assert_true(fn->calls[i] < set.n_fns);
 		assert_true(!i || fn->calls[i - 1] < fn->calls[i]);
-		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s ", set->fns[fn->calls[i]].name);
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s ", set.fns[fn->calls[i]].name);
 	}
 	assert_string_equal(names, expected);
 }
 
-static bool has_errno(const struct rd_fnset *set, const char *name, int err)
+static bool has_errno(const char *name, int err)
 {
-	return select_host_fn(set, name)->errnos[err / 64] >> err % 64 & 1;
+	return select_host_fn(&set, name)->errnos[err / 64] >> err % 64 & 1;
 }
 
 TEST(each_function_names_the_functions_whose_errno_it_may_return)
 {
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
-
 	/* Neither what returns nothing nor a truth value, but a pointer; also of other modules, which come in the order of
 	 * their ids. */
 	assert_int_equal(select_host_fn(&set, "newd_create_qp")->n_calls, 4);
-	assert_calls(&set, "newd_pins", "");
-	assert_calls(&set, "newd_leaf", "");
-	assert_calls(&set, "newd_query_qp", "newd_below ");
-	assert_calls(&set, "ib_uverbs_handler_UVERBS_METHOD_QUERY_PORT", "ib_query_port ");
-	assert_calls(&set, "ib_query_port", "ib_port_check ib_query_cache ");
+	assert_calls("newd_pins", "");
+	assert_calls("newd_leaf", "");
+	assert_calls("newd_query_qp", "newd_below ");
+	assert_calls("ib_uverbs_handler_UVERBS_METHOD_QUERY_PORT", "ib_query_port ");
+	assert_calls("ib_query_port", "ib_port_check ib_query_cache ");
 	/* Not itself. */
-	assert_calls(&set, "newd_recursive", "newd_leaf ");
+	assert_calls("newd_recursive", "newd_leaf ");
 	for (size_t i = 0; i < set.n_fns; i++)
 		assert_true(set.fns[i].calls_known);
 }
@@ -219,7 +222,6 @@ TEST(each_function_names_the_functions_whose_errno_it_may_return)
 TEST(the_callees_of_create_qp_are_of_three_modules)
 {
 	static const char *const callees[] = { "newd_find", "newd_leaf", "ib_check", "hw_command" };
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 	const struct rd_fn *fn = select_host_fn(&set, "newd_create_qp");
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(callees); i++) {
@@ -235,13 +237,12 @@ TEST(the_callees_of_create_qp_are_of_three_modules)
 /* The compiler moves what follows a call of a cold function to a part of its own. */
 TEST(what_a_cold_part_does_its_function_does)
 {
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 	int cold = rd_fnset_find(&set, "newd_rare.cold");
 
-	assert_true(has_errno(&set, "newd_rare", 95));
-	assert_calls(&set, "newd_rare", "newd_leaf ");
+	assert_true(has_errno("newd_rare", 95));
+	assert_calls("newd_rare", "newd_leaf ");
 	assert_true(select_host_fn(&set, "newd_rare_kernel")->outside);
-	assert_true(has_errno(&set, "newd_rare_void", 5));
+	assert_true(has_errno("newd_rare_void", 5));
 	assert_false(select_host_fn(&set, "newd_rare_void")->outside);
 	if (cold >= 0)
 		assert_int_equal(set.fns[cold].rule, RD_RULE_COLD);
@@ -252,92 +253,88 @@ TEST(what_a_cold_part_does_its_function_does)
 
 TEST(errnos_in_the_code_become_those_of_the_function)
 {
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
-
-	assert_true(has_errno(&set, "ib_check", 22));
-	assert_false(has_errno(&set, "ib_check", 16));
-	assert_true(has_errno(&set, "newd_leaf", 16));
-	assert_true(has_errno(&set, "rdma_connect", 22));
-	assert_false(has_errno(&set, "newd_callee", 22));
-	assert_false(has_errno(&set, "newd_create_qp", 22));
-}
-
-TEST(calls_that_leave_the_modules_are_told_from_those_that_return_no_errno)
-{
 	static const struct {
 		const char *name;
-		bool outside;
+		int err;
+		bool has;
 	} cases[] = {
-		{ "newd_pins", true },	      { "newd_waits", true },	   { "hw_command", true },
-		{ "newd_prints", false },     { "newd_sleeps", false },	   { "newd_copies", false },
-		{ "newd_leaf", false },	      { "newd_create_qp", false }, { "ib_query_port", false },
-		{ "newd_calls_back", false },
+		{ "ib_check", 22, true },     { "ib_check", 16, false },    { "newd_leaf", 16, true },
+		{ "rdma_connect", 22, true }, { "newd_callee", 22, false }, { "newd_create_qp", 22, false },
 	};
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
-		if (select_host_fn(&set, cases[i].name)->outside != cases[i].outside)
-			fail_msg("%s", cases[i].name);
+		if (has_errno(cases[i].name, cases[i].err) != cases[i].has)
+			fail_msg("%s: %d", cases[i].name, cases[i].err);
 }
 
-TEST(functions_whose_address_is_taken_are_noted)
+TEST(what_is_noted_of_each_function)
 {
+	enum { OUTSIDE, TAKEN, INDIRECT, KPROBE, MULTI };
 	static const struct {
 		const char *name;
-		bool taken;
-	} cases[] = { { "newd_create_qp", true },
-		      { "ib_uverbs_dereg_mr", true },
-		      { "newd_rare", false },
-		      { "newd_leaf", false } };
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
+		uint8_t what;
+		bool noted;
+	} cases[] = {
+		/* A call leaves the modules, and may return an errno. */
+		{ "newd_pins", OUTSIDE, true },
+		{ "newd_waits", OUTSIDE, true },
+		{ "hw_command", OUTSIDE, true },
+		{ "newd_prints", OUTSIDE, false },
+		{ "newd_sleeps", OUTSIDE, false },
+		{ "newd_copies", OUTSIDE, false },
+		{ "newd_leaf", OUTSIDE, false },
+		{ "newd_create_qp", OUTSIDE, false },
+		{ "ib_query_port", OUTSIDE, false },
+		{ "newd_calls_back", OUTSIDE, false },
+		/* Its address is taken. */
+		{ "newd_create_qp", TAKEN, true },
+		{ "ib_uverbs_dereg_mr", TAKEN, true },
+		{ "newd_rare", TAKEN, false },
+		{ "newd_leaf", TAKEN, false },
+		/* It calls through pointers. */
+		{ "newd_calls_back", INDIRECT, true },
+		{ "newd_modify_qp", INDIRECT, false },
+		{ "newd_pins", INDIRECT, false },
+		/* Kprobes refuse what the module lists. */
+		{ "newd_leaf", KPROBE, false },
+		{ "newd_leaf", MULTI, true },
+		{ "newd_rare", KPROBE, true },
+	};
 
-	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
-		if (select_host_fn(&set, cases[i].name)->taken != cases[i].taken)
-			fail_msg("%s", cases[i].name);
-}
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		const struct rd_fn *fn = select_host_fn(&set, cases[i].name);
+		const bool noted[] = { fn->outside, fn->taken, fn->indirect, fn->attachable & 1 << RD_BACKEND_KPROBE,
+				       fn->attachable & 1 << RD_BACKEND_KPROBE_MULTI };
 
-TEST(kprobes_refuse_what_the_module_lists)
-{
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
-
-	assert_false(select_host_fn(&set, "newd_leaf")->attachable & 1 << RD_BACKEND_KPROBE);
-	assert_true(select_host_fn(&set, "newd_leaf")->attachable & 1 << RD_BACKEND_KPROBE_MULTI);
-	assert_true(select_host_fn(&set, "newd_rare")->attachable & 1 << RD_BACKEND_KPROBE);
-}
-
-TEST(calls_through_pointers_are_noted)
-{
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
-
-	assert_true(select_host_fn(&set, "newd_calls_back")->indirect);
-	assert_false(select_host_fn(&set, "newd_modify_qp")->indirect);
-	assert_false(select_host_fn(&set, "newd_pins")->indirect);
+		if (noted[cases[i].what] != cases[i].noted)
+			fail_msg("%s: %d", cases[i].name, cases[i].what);
+	}
 }
 
 TEST(without_types_of_the_kernel_every_call_of_it_may_return_an_errno)
 {
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set;
+	_cleanup_(rd_fnset_deinit) struct rd_fnset other;
 
 	assert_int_equal(fake_host_run(&host, "mv sys/kernel/btf btf"), 0);
-	set = select_host_run(&host, NULL);
+	other = select_host_run(&host, NULL);
 	assert_int_equal(fake_host_run(&host, "mv btf sys/kernel/btf"), 0);
-	assert_true(select_host_fn(&set, "newd_prints")->outside);
-	assert_true(select_host_fn(&set, "newd_pins")->outside);
-	assert_false(select_host_fn(&set, "newd_leaf")->outside);
+	assert_true(select_host_fn(&other, "newd_prints")->outside);
+	assert_true(select_host_fn(&other, "newd_pins")->outside);
+	assert_false(select_host_fn(&other, "newd_leaf")->outside);
 }
 
 TEST(without_its_file_the_calls_of_a_module_are_unknown)
 {
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set;
+	_cleanup_(rd_fnset_deinit) struct rd_fnset other;
 
 	fake_host_text(&host, "/proc/kallsyms", "ffffffffc0a00100 t newd_create_qp\t[new_driver]\n");
 	fake_host_text(&host, "/sys/kernel/tracing/available_filter_functions", "newd_create_qp [new_driver]\n");
 	assert_int_equal(fake_host_run(&host, "mv lib/modules/9.9/new_driver.ko ."), 0);
-	set = select_host_run(&host, NULL);
+	other = select_host_run(&host, NULL);
 	assert_int_equal(fake_host_run(&host, "mv new_driver.ko lib/modules/9.9/"), 0);
-	assert_false(select_host_fn(&set, "newd_create_qp")->calls_known);
-	assert_int_equal(select_host_fn(&set, "newd_create_qp")->n_calls, 0);
-	assert_true(select_host_fn(&set, "ib_query_port")->calls_known);
+	assert_false(select_host_fn(&other, "newd_create_qp")->calls_known);
+	assert_int_equal(select_host_fn(&other, "newd_create_qp")->n_calls, 0);
+	assert_true(select_host_fn(&other, "ib_query_port")->calls_known);
 }
 
 TEST(queries_and_rare_destruction_are_selected_alone)
@@ -357,7 +354,6 @@ TEST(queries_and_rare_destruction_are_selected_alone)
 		{ "newd_query_device", "ib_device_ops.query_device" },
 		{ "newd_destroy_qp", "ib_device_ops.destroy_qp" },
 	};
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(alone); i++) {
 		const struct rd_fn *fn = select_host_fn(&set, alone[i].name);
@@ -394,7 +390,6 @@ TEST(what_programs_call_all_the_time_is_left_out)
 		{ "newd_post_send", RD_RULE_DATA_PATH, true },
 		{ "ib_uverbs_post_recv", RD_RULE_DATA_PATH, true },
 	};
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		const struct rd_fn *fn = select_host_fn(&set, cases[i].name);
@@ -406,25 +401,13 @@ TEST(what_programs_call_all_the_time_is_left_out)
 
 TEST(offsets_come_from_the_types_of_the_core)
 {
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 	const struct rd_offsets *off = &set.off;
 
-	assert_int_equal(off->qp_device, 8);
-	assert_int_equal(off->qp_num, 16);
-	assert_int_equal(off->qp_port, 20);
-	assert_int_equal(off->qp_type, 24);
-	assert_int_equal(off->ibdev_name, 24);
-	assert_int_equal(off->bundle_in, 40);
-	assert_int_equal(off->bundle_in_len, 56);
-	assert_int_equal(off->bundle_ufile, 72);
-	assert_int_equal(off->ufile_device, 8);
-	assert_int_equal(off->ufile_idr, 24);
-	assert_int_equal(off->uverbs_dev_devt, 12);
-	assert_int_equal(off->uobject_object, 8);
-	assert_int_equal(off->uobject_usecnt, 16);
-	assert_int_equal(off->uobject_api, 24);
-	assert_int_equal(off->api_id, 8);
-	assert_int_equal(off->cm_state, 40);
+	ASSERT_EACH(IS(off->qp_device, 8), IS(off->qp_num, 16), IS(off->qp_port, 20), IS(off->qp_type, 24),
+		    IS(off->ibdev_name, 24), IS(off->bundle_in, 40), IS(off->bundle_in_len, 56),
+		    IS(off->bundle_ufile, 72), IS(off->ufile_device, 8), IS(off->ufile_idr, 24),
+		    IS(off->uverbs_dev_devt, 12), IS(off->uobject_object, 8), IS(off->uobject_usecnt, 16),
+		    IS(off->uobject_api, 24), IS(off->api_id, 8), IS(off->cm_state, 40));
 }
 
 TEST(the_number_and_the_users_of_each_kind_of_object)
@@ -438,7 +421,6 @@ TEST(the_number_and_the_users_of_each_kind_of_object)
 		[5] = { 40, 24 }, /* shared receive queue */
 		[7] = { 48, -1 }, /* memory region: has no count */
 	};
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
 	for (size_t i = 0; i < RD_OBJECTS; i++) {
 		assert_int_equal(set.off.objects[i].number, expected[i].number ? expected[i].number : -1);
@@ -460,7 +442,6 @@ TEST(arguments_are_noted_of_the_core_alone)
 		{ "newd_modify_qp", 0 },
 		{ "ib_check", 0 },
 	};
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++)
 		if (select_host_fn(&set, cases[i].name)->notes != cases[i].notes)
@@ -469,7 +450,6 @@ TEST(arguments_are_noted_of_the_core_alone)
 
 TEST(modules_that_are_loaded_since_are_news)
 {
-	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(&host, NULL);
 	struct rd_names names = { 0 };
 
 	assert_int_equal(rd_select_news(host.source, &set, &names, NULL), 0);
