@@ -37,29 +37,21 @@ static void add_group(struct rd_host *host, unsigned bus, const char *root, int 
 	made_nic(host, nic, addr, made_port_of(host, up, 1), root, numa, 400);
 }
 
-static int setup(void **state)
+static void setup(struct place *at)
 {
-	struct place *at = calloc(1, sizeof(*at));
-
 	for (int node = 0; node < 2; node++)
 		rd_host_add_numa(&at->host)->id = node;
 	add_group(&at->host, 0x20, "pci0000:20", 0, "mlx5_0");
 	add_group(&at->host, 0x40, "pci0000:40", 1, "mlx5_1");
-	*state = at;
 	rd_nicmap_analyse(&at->host, NULL, 0, &at->map);
-	return 0;
 }
 
-static int release(void **state)
+static void release(struct place *at)
 {
-	struct place *at = *state;
-
 	rd_against_deinit(&at->against);
 	rd_runlog_deinit(&at->log);
 	rd_nicmap_deinit(&at->map);
 	rd_host_deinit(&at->host);
-	free(at);
-	return 0;
 }
 
 static void compare_as(struct place *at, const char *name, const char *text)
@@ -72,8 +64,15 @@ static void compare_as(struct place *at, const char *name, const char *text)
 	rd_against_log(&at->host, NULL, &at->map, &at->log, &at->log.v[0], name, &at->against);
 }
 
-static void compare(struct place *at, const char *text)
+/* With the log that the format makes. */
+static __attribute__((format(printf, 2, 3))) void compare(struct place *at, const char *format, ...)
 {
+	char text[2048];
+	va_list args;
+
+	va_start(args, format);
+	assert_in_range(vsnprintf(text, sizeof(text), format, args), 1, sizeof(text) - 1);
+	va_end(args);
 	compare_as(at, "node-1", text);
 }
 
@@ -108,7 +107,7 @@ static bool mentions(const char *text, const char *what)
 	return text && strstr(text, what) != NULL;
 }
 
-#define PLACE_TEST(name) TEST_OF(name, struct place, at, setup, release)
+#define PLACE_TEST(name) TEST_BEGUN(name, struct place, at, setup, release)
 
 PLACE_TEST(what_was_predicted_agrees)
 {
@@ -141,10 +140,7 @@ PLACE_TEST(sockets_are_critical_and_say_why)
 	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
-		char text[512];
-
-		snprintf(text, sizeof(text), LINE "%s" LINE "Using network Socket\n", cases[i].line);
-		compare(at, text);
+		compare(at, LINE "%s" LINE "Using network Socket\n", cases[i].line);
 		is(at, "network", "NCCL", RD_VERDICT_DIFFERS);
 		assert_int_equal(finding(at, "against-tcp")->severity, RD_SEV_CRITICAL);
 		assert_true(mentions(finding(at, "against-tcp")->observed, cases[i].said));
@@ -176,13 +172,12 @@ PLACE_TEST(devices_that_the_run_did_not_have)
 	static const char one[] = LINE "NET/IB : Using [0]mlx5_0:1/IB ; OOB eth0:192.0.2.1<0>\n";
 	char text[512];
 
-	compare(at, one);
+	compare(at, "%s", one);
 	is(at, "device", "mlx5_1/1", RD_VERDICT_DIFFERS);
 	assert_true(mentions(finding(at, "against-not-used")->observed, "not logged"));
 	/* A variable accounts for it, and NCCL's rules are applied with it. */
-	snprintf(text, sizeof(text), "%s%s%s", one, LINE "NCCL_IB_HCA set to ^mlx5_1\n",
-		 RANKS LINE "Channel 00/0 : 3[1] -> 1[1] [receive] via NET/IB/0\n");
-	compare(at, text);
+	compare(at, "%s%s%s", one, LINE "NCCL_IB_HCA set to ^mlx5_1\n",
+		RANKS LINE "Channel 00/0 : 3[1] -> 1[1] [receive] via NET/IB/0\n");
 	is(at, "device", "mlx5_1/1", RD_VERDICT_SAME);
 	is(at, "nic", "GPU1", RD_VERDICT_SAME);
 	assert_int_equal(at->against.n_of[RD_VERDICT_DIFFERS], 0);
@@ -191,8 +186,7 @@ PLACE_TEST(devices_that_the_run_did_not_have)
 	compare_as(at, "gpu-7", text);
 	assert_true(mentions(finding(at, "against-not-used")->observed, "node-1"));
 	/* Processes that were given one NIC each. */
-	snprintf(text, sizeof(text), "%s%s", one, LINE "NCCL_IB_HCA set to mlx5_0\n" LINE "NCCL_IB_HCA set to mlx5_1\n");
-	compare(at, text);
+	compare(at, "%s%s", one, LINE "NCCL_IB_HCA set to mlx5_0\n" LINE "NCCL_IB_HCA set to mlx5_1\n");
 	is(at, "device", "mlx5_1/1", RD_VERDICT_UNKNOWN);
 	/* A line that was cut off when it was copied. */
 	compare(at, LINE "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5\n");
@@ -214,20 +208,16 @@ PLACE_TEST(devices_that_are_down_gone_or_changed)
 PLACE_TEST(order_goes_by_version)
 {
 	static const char list[] = LINE "NET/IB : Using [0]mlx5_1:1/IB [1]mlx5_0:1/IB ; OOB eth0:192.0.2.1<0>\n";
-	char text[512];
 
-	snprintf(text, sizeof(text), "NCCL version 2.28.9+cuda12.9\n%s", list);
-	compare(at, text);
+	compare(at, "NCCL version 2.28.9+cuda12.9\n%s", list);
 	is(at, "order", "2 devices", RD_VERDICT_UNKNOWN);
 	assert_true(mentions(row(at, "order", "2 devices")->reason, "2.29.7"));
-	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s", list);
-	compare(at, text);
+	compare(at, "NCCL version 2.30.3+cuda13.0\n%s", list);
 	is(at, "order", "2 devices", RD_VERDICT_DIFFERS);
-	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s", list,
-		 LINE "NCCL_IB_DEVICE_PCI_ORDER set by environment to 0.\n");
-	compare(at, text);
+	compare(at, "NCCL version 2.30.3+cuda13.0\n%s%s", list,
+		LINE "NCCL_IB_DEVICE_PCI_ORDER set by environment to 0.\n");
 	is(at, "order", "2 devices", RD_VERDICT_SAME);
-	compare(at, list);
+	compare(at, "%s", list);
 	is(at, "order", "2 devices", RD_VERDICT_UNKNOWN);
 }
 
@@ -276,31 +266,27 @@ PLACE_TEST(gpudirect)
 	static const char text[] = "NCCL version 2.27.5+cuda12.9\n" USING RANKS LINE
 				   "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'\n" LINE
 				   "Channel 00/0 : 0[0] -> 2[0] [send] via NET/IB/0\n";
-	char more[1024];
 
-	compare(at, text);
+	compare(at, "%s", text);
 	is(at, "gpudirect", "GPU0 and mlx5_0", RD_VERDICT_UNKNOWN);
 	assert_true(mentions(row(at, "gpudirect", "GPU0 and mlx5_0")->reason, "topology file"));
 	set_gpudirect(at, true);
-	compare(at, text);
+	compare(at, "%s", text);
 	is(at, "gpudirect", "mlx5_0", RD_VERDICT_DIFFERS);
 	is(at, "gpudirect", "GPU0 and mlx5_0", RD_VERDICT_DIFFERS);
 	assert_true(mentions(finding(at, "against-gpudirect")->fix, "modprobe nvidia_peermem"));
-	snprintf(more, sizeof(more), "%s%s", text, LINE "NCCL_NET_GDR_READ set by environment to 0\n");
-	compare(at, more);
+	compare(at, "%s%s", text, LINE "NCCL_NET_GDR_READ set by environment to 0\n");
 	is(at, "gpudirect", "GPU0 and mlx5_0", RD_VERDICT_UNKNOWN);
 	/* What the run was told of distances is applied. That no GPU is near enough says nothing about the NIC. */
-	snprintf(more, sizeof(more), "%s%s", text, LINE "NCCL_NET_GDR_LEVEL set by environment to LOC\n");
-	compare(at, more);
+	compare(at, "%s%s", text, LINE "NCCL_NET_GDR_LEVEL set by environment to LOC\n");
 	is(at, "gpudirect", "GPU0 and mlx5_0", RD_VERDICT_SAME);
 	is(at, "gpudirect", "mlx5_0", RD_VERDICT_UNKNOWN);
 	for (int level = 0; level < 2; level++) {
-		snprintf(more, sizeof(more), "%s%sNCCL_NET_GDR_LEVEL set by environment to %d\n", text, LINE, level);
-		compare(at, more);
+		compare(at, "%s%sNCCL_NET_GDR_LEVEL set by environment to %d\n", text, LINE, level);
 		is(at, "gpudirect", "GPU0 and mlx5_0", level == 0 ? RD_VERDICT_SAME : RD_VERDICT_DIFFERS);
 	}
 	set_gpudirect(at, false);
-	compare(at, text);
+	compare(at, "%s", text);
 	is(at, "gpudirect", "GPU0 and mlx5_0", RD_VERDICT_SAME);
 	/* 2.24 counts ranks, until then busIds stood there. */
 	set_gpudirect(at, true);
@@ -322,51 +308,41 @@ PLACE_TEST(merged)
 	static const char off[] = LINE "NCCL_IB_MERGE_NICS set by environment to 0.\n";
 	int first = at->host.ibdevs[rd_host_find_ibdev(&at->host, "mlx5_0")].pci;
 	struct rd_pci *second;
-	char text[1024];
 
 	made_nic(&at->host, "mlx5_2", "24:00.1", at->host.pcis[first].parent, "pci0000:20", 0, 400);
 	rd_nicmap_deinit(&at->map);
 	rd_nicmap_analyse(&at->host, NULL, 0, &at->map);
-	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s", using, fused);
-	compare(at, text);
+	compare(at, "NCCL version 2.30.3+cuda13.0\n%s%s", using, fused);
 	is(at, "merged", "mlx5_0+mlx5_2", RD_VERDICT_SAME);
-	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s", using, apart);
-	compare(at, text);
+	compare(at, "NCCL version 2.30.3+cuda13.0\n%s%s", using, apart);
 	is(at, "merged", "mlx5_0+mlx5_2", RD_VERDICT_DIFFERS);
 	/* 2.24.3 asks how far they are apart, until then PCI addresses decided. */
-	snprintf(text, sizeof(text), "NCCL version 2.21.5+cuda12.4\n%s%s", using, apart);
-	compare(at, text);
+	compare(at, "NCCL version 2.21.5+cuda12.4\n%s%s", using, apart);
 	is(at, "merged", "mlx5_0+mlx5_2", RD_VERDICT_UNKNOWN);
 	assert_true(mentions(row(at, "merged", "mlx5_0+mlx5_2")->reason, "2.24.3"));
 	/* Variables and releases by which they stay apart. */
-	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s%s", using, apart, off);
-	compare(at, text);
+	compare(at, "NCCL version 2.30.3+cuda13.0\n%s%s%s", using, apart, off);
 	assert_null(row(at, "merged", "mlx5_0+mlx5_2"));
-	snprintf(text, sizeof(text), "NCCL version 2.18.3+cuda12.0\n%s%s", using, apart);
-	compare(at, text);
+	compare(at, "NCCL version 2.18.3+cuda12.0\n%s%s", using, apart);
 	assert_null(row(at, "merged", "mlx5_0+mlx5_2"));
-	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s%s", using, fused, off);
-	compare(at, text);
+	compare(at, "NCCL version 2.30.3+cuda13.0\n%s%s%s", using, fused, off);
 	is(at, "merged", "mlx5_0+mlx5_2", RD_VERDICT_DIFFERS);
 	/* As far apart as two sockets. */
-	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s%s", using,
-		 LINE "NET/IB : Made virtual device [3] name=mlx5_0+mlx5_2+mlx5_1 speed=1200000 ndevs=3\n",
-		 LINE "NCCL_NET_MERGE_LEVEL set by environment to SYS\n");
-	compare(at, text);
+	compare(at, "NCCL version 2.30.3+cuda13.0\n%s%s%s", using,
+		LINE "NET/IB : Made virtual device [3] name=mlx5_0+mlx5_2+mlx5_1 speed=1200000 ndevs=3\n",
+		LINE "NCCL_NET_MERGE_LEVEL set by environment to SYS\n");
 	is(at, "merged", "mlx5_0+mlx5_2+mlx5_1", RD_VERDICT_SAME);
 	/* Virtual functions stand on one bus, with device numbers of their own. */
 	second = &at->host.pcis[at->host.ibdevs[rd_host_find_ibdev(&at->host, "mlx5_2")].pci];
 	second->dev = 1;
 	second->fn = 0;
-	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s", using, fused);
-	compare(at, text);
+	compare(at, "NCCL version 2.30.3+cuda13.0\n%s%s", using, fused);
 	is(at, "merged", "mlx5_0+mlx5_2", RD_VERDICT_SAME);
-	snprintf(text, sizeof(text), "NCCL version 2.30.3+cuda13.0\n%s%s%s", using, fused,
-		 LINE "NCCL_IB_MERGE_VFS set by environment to 0.\n");
-	compare(at, text);
+	compare(at, "NCCL version 2.30.3+cuda13.0\n%s%s%s", using, fused,
+		LINE "NCCL_IB_MERGE_VFS set by environment to 0.\n");
 	is(at, "merged", "mlx5_0+mlx5_2", RD_VERDICT_DIFFERS);
 	/* A log that does not list NICs says nothing about merging. */
-	compare(at, using);
+	compare(at, "%s", using);
 	assert_null(row(at, "merged", "mlx5_0+mlx5_2"));
 }
 
@@ -376,7 +352,7 @@ PLACE_TEST(a_log_of_another_host_is_no_evidence)
 		"x:1:2 [0] NCCL INFO NET/IB : Using [0]rocep1s0:1/RoCE ; OOB eth0:192.0.2.1<0>\n"
 		"x:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 4 cudaDev 0 nvmlDev 0 busId 99000 - Init\n";
 
-	compare(at, other);
+	compare(at, "%s", other);
 	assert_int_equal(at->against.n, 0);
 	assert_int_equal(finding(at, "against-elsewhere")->severity, RD_SEV_UNKNOWN);
 	/* Of the same name it is this one, with other devices. */

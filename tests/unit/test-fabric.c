@@ -57,6 +57,24 @@ static uint64_t attributes(const char *list)
 	return mask;
 }
 
+struct net {
+	struct fake_mads fake;
+	struct rd_fabric fabric;
+};
+
+static void begin(struct net *net)
+{
+	fake_mads_init(&net->fake);
+}
+
+static void end(struct net *net)
+{
+	rd_fabric_deinit(&net->fabric);
+	fake_mads_deinit(&net->fake);
+}
+
+#define NET_TEST(name) TEST_BEGUN(name, struct net, net, begin, end)
+
 static void sweep(struct fake_mads *fake, struct rd_fabric *fabric, bool verify)
 {
 	struct rd_sweep_limits limits = RD_SWEEP_LIMITS_DEFAULT;
@@ -127,9 +145,8 @@ TEST(discards_do_not_appear_as_receive_errors)
 	mad_set_field(mad, 64, IB_PC_XMT_SW_HOL_DISC_F, 42);
 	rd_pma_decode(rd_pma_find_attribute(0x16), mad, &node, values, RD_PMA_COUNTERS);
 	assert_int_equal(values[RD_C_SW_HOQ_LIFETIME_LIMIT_DISCARDS].v, 42);
-	assert_int_equal(values[RD_C_DLID_MAPPING_ERRORS].bits, 0);
-	assert_int_equal(values[RD_C_INACTIVE_DISCARDS].bits, 16);
-	assert_int_equal(values[RD_C_INACTIVE_DISCARDS].v, 0);
+	ASSERT_EACH(IS(values[RD_C_DLID_MAPPING_ERRORS].bits, 0), IS(values[RD_C_INACTIVE_DISCARDS].bits, 16),
+		    IS(values[RD_C_INACTIVE_DISCARDS].v, 0));
 }
 
 TEST(the_wider_counter_counts)
@@ -145,110 +162,93 @@ TEST(the_wider_counter_counts)
 	mad_set_field64(wide, 64, IB_PC_EXT_XMT_WAIT_F, UINT64_C(1) << 40);
 	rd_pma_decode(rd_pma_find_attribute(0x1d), wide, &node, values, RD_PMA_COUNTERS);
 	rd_pma_decode(rd_pma_find_attribute(0x12), narrow, &node, values, RD_PMA_COUNTERS);
-	assert_int_equal(values[RD_C_SYMBOL_ERROR].v, 70000);
-	assert_int_equal(values[RD_C_SYMBOL_ERROR].bits, 64);
+	ASSERT_EACH(IS(values[RD_C_SYMBOL_ERROR].v, 70000), IS(values[RD_C_SYMBOL_ERROR].bits, 64));
 	assert_false(rd_pma_saturated(&values[RD_C_SYMBOL_ERROR]));
 	assert_true(values[RD_C_XMIT_WAIT].v == UINT64_C(1) << 40);
 	/* The bit for QP1Dropped is not set in the mask, but in the second mask all 64-bit errors come together. */
 	assert_int_equal(values[RD_C_QP1_DROPPED].bits, 64);
 }
 
-TEST(what_a_device_lacks_is_neither_asked_nor_zero)
+NET_TEST(what_a_device_lacks_is_neither_asked_nor_zero)
 {
-	_cleanup_(fake_mads_deinit) struct fake_mads fake;
-	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
-
-	fake_mads_init(&fake);
-	fake.capability = 0x0100; /* no extended width, no PortXmitWait */
-	build(&fabric, attributes("counters,extended"));
-	sweep(&fake, &fabric, false);
+	net->fake.capability = 0x0100; /* no extended width, no PortXmitWait */
+	build(&net->fabric, attributes("counters,extended"));
+	sweep(&net->fake, &net->fabric, false);
 	/* four agents say what they can; one attribute for each of six ports */
-	assert_int_equal(fake.sent, 4 + 6);
-	for (size_t i = 0; i < fabric.n_ports; i++) {
-		assert_true(fabric.ports[i].fresh);
-		assert_int_equal(fabric.ports[i].values[RD_C_XMIT_WAIT].bits, 0);
-		assert_int_equal(fabric.ports[i].values[RD_C_QP1_DROPPED].bits, 0);
-		assert_int_equal(fabric.ports[i].values[RD_C_XMIT_DATA].bits, 32);
-		assert_int_equal(fabric.ports[i].values[RD_C_UNICAST_RCV_PKTS].bits, 0);
+	assert_int_equal(net->fake.sent, 4 + 6);
+	for (size_t i = 0; i < net->fabric.n_ports; i++) {
+		assert_true(net->fabric.ports[i].fresh);
+		assert_int_equal(net->fabric.ports[i].values[RD_C_XMIT_WAIT].bits, 0);
+		assert_int_equal(net->fabric.ports[i].values[RD_C_QP1_DROPPED].bits, 0);
+		assert_int_equal(net->fabric.ports[i].values[RD_C_XMIT_DATA].bits, 32);
+		assert_int_equal(net->fabric.ports[i].values[RD_C_UNICAST_RCV_PKTS].bits, 0);
 	}
-	sweep(&fake, &fabric, false);
-	assert_int_equal(fake.sent, 4 + 6 + 6);
+	sweep(&net->fake, &net->fabric, false);
+	assert_int_equal(net->fake.sent, 4 + 6 + 6);
 }
 
-TEST(a_silent_port_keeps_its_old_values_and_is_not_fresh)
+NET_TEST(a_silent_port_keeps_its_old_values_and_is_not_fresh)
 {
-	_cleanup_(fake_mads_deinit) struct fake_mads fake;
-	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 	const struct rd_fabric_port *port;
 	uint64_t read_ns;
 
-	fake_mads_init(&fake);
-	build(&fabric, attributes(RD_PMA_DEFAULT_SUBSETS));
-	fake.value = 3;
-	sweep(&fake, &fabric, false);
-	port = port_at(&fabric, 0x1007, 1);
+	build(&net->fabric, attributes(RD_PMA_DEFAULT_SUBSETS));
+	net->fake.value = 3;
+	sweep(&net->fake, &net->fabric, false);
+	port = port_at(&net->fabric, 0x1007, 1);
 	read_ns = port->read_ns;
 	assert_true(port->fresh && read_ns > 0 && port->error == 0);
-	fake.agents[7].silent = UINT_MAX;
-	fake.value = 4;
-	sweep(&fake, &fabric, true);
+	net->fake.agents[7].silent = UINT_MAX;
+	net->fake.value = 4;
+	sweep(&net->fake, &net->fabric, true);
 	assert_false(port->fresh);
-	assert_int_equal(port->error, ETIMEDOUT);
-	assert_int_equal(port->read_ns, read_ns);
-	assert_int_equal(port->values[RD_C_LINK_DOWNED].v, 3);
-	assert_true(fabric.changed);
+	ASSERT_EACH(IS(port->error, ETIMEDOUT), IS(port->read_ns, read_ns), IS(port->values[RD_C_LINK_DOWNED].v, 3));
+	assert_true(net->fabric.changed);
 	/* others were read, twice by now */
-	port = port_at(&fabric, 0x1006, 1);
+	port = port_at(&net->fabric, 0x1006, 1);
 	assert_true(port->fresh);
 	assert_int_equal(port->values[RD_C_LINK_DOWNED].v, 4);
 	assert_int_equal(port->before[RD_C_LINK_DOWNED].v, 3);
 	assert_true(port->before_ns < port->read_ns);
 	/* silence that lasts is no news */
-	sweep(&fake, &fabric, true);
-	assert_false(fabric.changed);
-	fake.agents[7].silent = 0;
-	sweep(&fake, &fabric, true);
-	port = port_at(&fabric, 0x1007, 1);
+	sweep(&net->fake, &net->fabric, true);
+	assert_false(net->fabric.changed);
+	net->fake.agents[7].silent = 0;
+	sweep(&net->fake, &net->fabric, true);
+	port = port_at(&net->fabric, 0x1007, 1);
 	assert_true(port->fresh && port->error == 0);
 }
 
 /* Of an agent with one response it is not known whether it is slow, or the delay was here. */
-TEST(the_time_of_a_slow_agent_is_known)
+NET_TEST(the_time_of_a_slow_agent_is_known)
 {
-	_cleanup_(fake_mads_deinit) struct fake_mads fake;
-	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
-
-	fake_mads_init(&fake);
-	build(&fabric, attributes("counters,extended"));
-	fake.agents[7].latency_us = 310000;
-	sweep(&fake, &fabric, false);
-	assert_in_range(port_at(&fabric, 0x1007, 1)->response_ns, 310000000, 311000000);
-	assert_in_range(port_at(&fabric, 0x1007, 1)->busy_ns, 620000000, fabric.sweep.duration_ns);
-	assert_in_range(port_at(&fabric, 0x1006, 1)->response_ns, 244000, 300000);
-	fabric.by_need = true;
-	sweep(&fake, &fabric, false);
-	assert_int_equal(port_at(&fabric, 0x1007, 1)->response_ns, 0);
+	build(&net->fabric, attributes("counters,extended"));
+	net->fake.agents[7].latency_us = 310000;
+	sweep(&net->fake, &net->fabric, false);
+	assert_in_range(port_at(&net->fabric, 0x1007, 1)->response_ns, 310000000, 311000000);
+	assert_in_range(port_at(&net->fabric, 0x1007, 1)->busy_ns, 620000000, net->fabric.sweep.duration_ns);
+	assert_in_range(port_at(&net->fabric, 0x1006, 1)->response_ns, 244000, 300000);
+	net->fabric.by_need = true;
+	sweep(&net->fake, &net->fabric, false);
+	assert_int_equal(port_at(&net->fabric, 0x1007, 1)->response_ns, 0);
 }
 
-TEST(a_lid_given_to_another_node_is_not_believed)
+NET_TEST(a_lid_given_to_another_node_is_not_believed)
 {
-	_cleanup_(fake_mads_deinit) struct fake_mads fake;
-	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 	const struct rd_fabric_port *port;
 
-	fake_mads_init(&fake);
-	build(&fabric, attributes("counters"));
-	fake.value = 1;
-	sweep(&fake, &fabric, true);
-	fake.agents[6].guid = 0x9999;
-	fake.value = 2;
-	sweep(&fake, &fabric, true);
-	port = port_at(&fabric, 0x1006, 1);
+	build(&net->fabric, attributes("counters"));
+	net->fake.value = 1;
+	sweep(&net->fake, &net->fabric, true);
+	net->fake.agents[6].guid = 0x9999;
+	net->fake.value = 2;
+	sweep(&net->fake, &net->fabric, true);
+	port = port_at(&net->fabric, 0x1006, 1);
 	assert_false(port->fresh);
 	assert_int_equal(port->error, ESTALE);
 	assert_int_equal(port->values[RD_C_LINK_DOWNED].v, 1);
-	assert_true(fabric.changed);
-	assert_true(port_at(&fabric, 0x1008, 1)->fresh);
+	assert_true(net->fabric.changed);
+	assert_true(port_at(&net->fabric, 0x1008, 1)->fresh);
 }
 
 static void lacking(struct rd_mad *mad)
@@ -257,97 +257,82 @@ static void lacking(struct rd_mad *mad)
 		mad->data[5] = 0x0c;
 }
 
-TEST(an_attribute_that_is_refused_is_not_asked_again)
+NET_TEST(an_attribute_that_is_refused_is_not_asked_again)
 {
-	_cleanup_(fake_mads_deinit) struct fake_mads fake;
-	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 	unsigned sent;
 
-	fake_mads_init(&fake);
-	build(&fabric, attributes("counters,xmit-discards"));
-	fake.agents[6].change = lacking;
-	sweep(&fake, &fabric, false);
-	assert_true(port_at(&fabric, 0x1006, 1)->fresh);
-	assert_int_equal(port_at(&fabric, 0x1006, 1)->values[RD_C_INACTIVE_DISCARDS].bits, 0);
-	sent = fake.sent;
-	sweep(&fake, &fabric, false);
-	assert_int_equal(fake.sent - sent, 11);
+	build(&net->fabric, attributes("counters,xmit-discards"));
+	net->fake.agents[6].change = lacking;
+	sweep(&net->fake, &net->fabric, false);
+	assert_true(port_at(&net->fabric, 0x1006, 1)->fresh);
+	assert_int_equal(port_at(&net->fabric, 0x1006, 1)->values[RD_C_INACTIVE_DISCARDS].bits, 0);
+	sent = net->fake.sent;
+	sweep(&net->fake, &net->fabric, false);
+	assert_int_equal(net->fake.sent - sent, 11);
 }
 
-TEST(an_attribute_that_is_never_answered_spoils_nothing)
+NET_TEST(an_attribute_that_is_never_answered_spoils_nothing)
 {
-	_cleanup_(fake_mads_deinit) struct fake_mads fake;
-	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
 	unsigned sent;
 
-	fake_mads_init(&fake);
-	build(&fabric, attributes("counters,rcv-errors,xmit-discards"));
-	fake.value = 3;
-	fake.agents[SWITCH_LID].silent_attribute = 0x15;
-	sweep(&fake, &fabric, false);
+	build(&net->fabric, attributes("counters,rcv-errors,xmit-discards"));
+	net->fake.value = 3;
+	net->fake.agents[SWITCH_LID].silent_attribute = 0x15;
+	sweep(&net->fake, &net->fabric, false);
 	for (unsigned i = 1; i <= 3; i++) {
-		const struct rd_fabric_port *port = port_at(&fabric, SWITCH_GUID, i);
+		const struct rd_fabric_port *port = port_at(&net->fabric, SWITCH_GUID, i);
 
 		assert_true(port->fresh);
 		assert_int_equal(port->error, 0);
-		assert_int_equal(port->values[RD_C_LINK_DOWNED].v, 3);
-		assert_int_equal(port->values[RD_C_LOOPING_ERRORS].bits, 0);
-		assert_int_equal(port->values[RD_C_INACTIVE_DISCARDS].bits, 16);
+		ASSERT_EACH(IS(port->values[RD_C_LINK_DOWNED].v, 3), IS(port->values[RD_C_LOOPING_ERRORS].bits, 0),
+			    IS(port->values[RD_C_INACTIVE_DISCARDS].bits, 16));
 	}
-	sent = fake.sent;
-	sweep(&fake, &fabric, false);
-	assert_int_equal(fake.sent - sent, 6 * 3 - 3);
+	sent = net->fake.sent;
+	sweep(&net->fake, &net->fabric, false);
+	assert_int_equal(net->fake.sent - sent, 6 * 3 - 3);
 	/* Who falls silent altogether may have done so just then: it is asked everything again. */
-	fake.agents[SWITCH_LID].silent_attribute = 0;
-	fake.agents[SWITCH_LID].silent = 1000;
-	sweep(&fake, &fabric, false);
-	fake.agents[SWITCH_LID].silent = 0;
-	sweep(&fake, &fabric, false);
-	assert_int_equal(port_at(&fabric, SWITCH_GUID, 2)->values[RD_C_LOOPING_ERRORS].bits, 16);
+	net->fake.agents[SWITCH_LID].silent_attribute = 0;
+	net->fake.agents[SWITCH_LID].silent = 1000;
+	sweep(&net->fake, &net->fabric, false);
+	net->fake.agents[SWITCH_LID].silent = 0;
+	sweep(&net->fake, &net->fabric, false);
+	assert_int_equal(port_at(&net->fabric, SWITCH_GUID, 2)->values[RD_C_LOOPING_ERRORS].bits, 16);
 }
 
-TEST(an_attribute_that_was_answered_once_is_missed)
+NET_TEST(an_attribute_that_was_answered_once_is_missed)
 {
-	_cleanup_(fake_mads_deinit) struct fake_mads fake;
-	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
-
-	fake_mads_init(&fake);
-	build(&fabric, attributes("counters,xmit-discards"));
-	sweep(&fake, &fabric, false);
-	fake.agents[6].silent_attribute = 0x16;
+	build(&net->fabric, attributes("counters,xmit-discards"));
+	sweep(&net->fake, &net->fabric, false);
+	net->fake.agents[6].silent_attribute = 0x16;
 	for (int i = 0; i < 2; i++) {
-		sweep(&fake, &fabric, false);
-		assert_true(port_at(&fabric, 0x1006, 1)->fresh);
-		assert_int_equal(port_at(&fabric, 0x1006, 1)->error, ETIMEDOUT);
-		assert_int_equal(port_at(&fabric, 0x1006, 1)->error_attribute, 0x16);
-		assert_int_equal(port_at(&fabric, 0x1006, 1)->values[RD_C_INACTIVE_DISCARDS].bits, 0);
-		assert_int_equal(port_at(&fabric, 0x1006, 1)->values[RD_C_LINK_DOWNED].bits, 8);
+		sweep(&net->fake, &net->fabric, false);
+		assert_true(port_at(&net->fabric, 0x1006, 1)->fresh);
+		assert_int_equal(port_at(&net->fabric, 0x1006, 1)->error, ETIMEDOUT);
+		assert_int_equal(port_at(&net->fabric, 0x1006, 1)->error_attribute, 0x16);
+		assert_int_equal(port_at(&net->fabric, 0x1006, 1)->values[RD_C_INACTIVE_DISCARDS].bits, 0);
+		assert_int_equal(port_at(&net->fabric, 0x1006, 1)->values[RD_C_LINK_DOWNED].bits, 8);
 	}
-	fake.agents[6].silent_attribute = 0;
-	sweep(&fake, &fabric, false);
-	assert_true(port_at(&fabric, 0x1006, 1)->fresh);
-	assert_int_equal(port_at(&fabric, 0x1006, 1)->error, 0);
+	net->fake.agents[6].silent_attribute = 0;
+	sweep(&net->fake, &net->fabric, false);
+	assert_true(port_at(&net->fabric, 0x1006, 1)->fresh);
+	assert_int_equal(port_at(&net->fabric, 0x1006, 1)->error, 0);
 }
 
 /* A port may fall silent in the middle of a sweep: first one of its attributes is not answered, in the next sweep none. */
-TEST(silence_is_looked_into_once)
+NET_TEST(silence_is_looked_into_once)
 {
-	_cleanup_(fake_mads_deinit) struct fake_mads fake;
-	_cleanup_(rd_fabric_deinit) struct rd_fabric fabric;
-
-	fake_mads_init(&fake);
-	build(&fabric, attributes("counters,xmit-discards"));
-	sweep(&fake, &fabric, false);
-	fake.agents[6].silent_attribute = 0x16;
-	sweep(&fake, &fabric, false);
-	assert_int_equal(port_at(&fabric, 0x1006, 1)->error, ETIMEDOUT);
-	assert_false(fabric.changed);
-	fake.agents[6].silent = 1000;
-	sweep(&fake, &fabric, false);
-	assert_true(fabric.changed);
-	fake.agents[6].silent = 1000;
-	sweep(&fake, &fabric, false);
-	assert_false(fabric.changed);
+	build(&net->fabric, attributes("counters,xmit-discards"));
+	sweep(&net->fake, &net->fabric, false);
+	net->fake.agents[6].silent_attribute = 0x16;
+	sweep(&net->fake, &net->fabric, false);
+	assert_int_equal(port_at(&net->fabric, 0x1006, 1)->error, ETIMEDOUT);
+	assert_false(net->fabric.changed);
+	net->fake.agents[6].silent = 1000;
+	sweep(&net->fake, &net->fabric, false);
+	assert_true(net->fabric.changed);
+	net->fake.agents[6].silent = 1000;
+	sweep(&net->fake, &net->fabric, false);
+	assert_false(net->fabric.changed);
 }
 
 TEST(ports_come_go_move_and_are_replaced)
@@ -381,9 +366,7 @@ TEST(ports_come_go_move_and_are_replaced)
 	free(reach);
 	rd_fabric_deinit(&before);
 	port = port_at(&now, 0x1006, 1);
-	assert_int_equal(port->presence, RD_PORT_MOVED);
-	assert_int_equal(port->old_lid, 6);
-	assert_int_equal(port->values[RD_C_LINK_DOWNED].v, 5);
+	ASSERT_EACH(IS(port->presence, RD_PORT_MOVED), IS(port->old_lid, 6), IS(port->values[RD_C_LINK_DOWNED].v, 5));
 	port = port_at(&now, 0x2007, 1);
 	assert_int_equal(port->presence, RD_PORT_REPLACED);
 	assert_true(port->old_guid == 0x1007);
@@ -395,9 +378,8 @@ TEST(ports_come_go_move_and_are_replaced)
 	assert_int_equal(port->values[RD_C_LINK_DOWNED].v, 5);
 	assert_false(port->fresh);
 	port = port_at(&now, SWITCH_GUID, 1);
-	assert_int_equal(port->presence, RD_PORT_PRESENT);
-	assert_int_equal(now.ports[port->peer].number, 1);
-	assert_true(now.nodes[now.ports[port->peer].node].guid == 0x1006);
+	ASSERT_EACH(IS(port->presence, RD_PORT_PRESENT), IS(now.ports[port->peer].number, 1),
+		    IS(now.nodes[now.ports[port->peer].node].guid, 0x1006));
 	/* Those that are gone are not asked, and stay as they are. */
 	sweep(&fake, &now, false);
 	assert_false(port_at(&now, 0x1008, 1)->fresh);

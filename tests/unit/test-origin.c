@@ -102,23 +102,25 @@ static void fail_twice(struct made_up *m, int first, bool branch, int second)
 	judge(m);
 }
 
-#define MADE_UP_TEST(name) TEST_ON(name, struct made_up, m, { 0 }, end)
+static void begin(struct made_up *m)
+{
+	make(m, EINVAL);
+}
+
+#define MADE_UP_TEST(name) TEST_BEGUN(name, struct made_up, m, begin, end)
 
 /* ORIGIN calls CALLEE, which calls DEEPER, and LAST. */
 MADE_UP_TEST(of_two_failures_the_first_that_was_returned_is_the_origin)
 {
 	uint32_t calls[] = { CALLEE, LAST };
 
-	make(m, EINVAL);
 	m->fns[ORIGIN].calls = calls;
 	m->fns[ORIGIN].n_calls = 2;
 	m->fns[DEEPER].n_calls = 0;
 	m->fns[LAST].backend = RD_BACKEND_FEXIT;
 	for (int branch = 0; branch < 2; branch++) {
 		fail_twice(m, DEEPER, branch, LAST);
-		assert_int_equal(m->event.origin, DEEPER);
-		assert_int_equal(m->event.rival.known, RD_OK);
-		assert_int_equal(m->event.rival.v, LAST);
+		ASSERT_EACH(IS(m->event.origin, DEEPER), IS(m->event.rival.known, RD_OK), IS(m->event.rival.v, LAST));
 		assert_false(m->event.origin_exact);
 		assert_int_equal(m->event.n_chain, 2);
 
@@ -182,7 +184,6 @@ MADE_UP_TEST(the_function_of_a_carried_command)
 
 MADE_UP_TEST(an_origin_whose_callees_do_not_know_the_errno_is_exact)
 {
-	make(m, EINVAL);
 	has_errno(&m->fns[ORIGIN], EINVAL);
 	has_errno(&m->fns[CALLEE], ENOMEM);
 	has_errno(&m->fns[MEMBER], EINVAL);
@@ -215,7 +216,6 @@ TEST(a_callee_that_contains_the_errno_may_be_the_origin)
 
 MADE_UP_TEST(a_callee_may_pass_on_what_functions_below_it_return)
 {
-	make(m, EINVAL);
 	has_errno(&m->fns[LAST], EINVAL);
 	assert_below(m);
 	/* A function in between that is traced would have been the origin. */
@@ -230,7 +230,6 @@ MADE_UP_TEST(functions_that_call_each_other_are_looked_at_once)
 {
 	uint32_t back[] = { CALLEE, DEEPER, LAST };
 
-	make(m, EINVAL);
 	m->fns[LAST].calls = back;
 	m->fns[LAST].n_calls = 3;
 	assert_exact(m);
@@ -240,7 +239,6 @@ MADE_UP_TEST(functions_that_call_each_other_are_looked_at_once)
 
 MADE_UP_TEST(a_kernel_function_may_return_any_errno)
 {
-	make(m, EINVAL);
 	m->fns[DEEPER].outside = true;
 	assert_below(m);
 }
@@ -248,7 +246,6 @@ MADE_UP_TEST(a_kernel_function_may_return_any_errno)
 /* What a driver calls through pointers is traced or left out on its own account. */
 MADE_UP_TEST(a_callback_of_the_core_may_return_any_errno_but_not_one_of_a_driver)
 {
-	make(m, EINVAL);
 	m->fns[DEEPER].indirect = true;
 	assert_exact(m);
 	m->fns[DEEPER].module = CORE;
@@ -274,8 +271,7 @@ TEST(functions_that_return_no_errno_of_a_call_are_never_the_origin)
 		has_errno(&m.fns[CALLEE], EINVAL);
 		m.fns[CALLEE].rule = rules[i].rule;
 		judge(&m);
-		assert_int_equal(m.event.n_below, rules[i].may);
-		assert_int_equal(m.event.origin_exact, !rules[i].may);
+		ASSERT_EACH(IS(m.event.n_below, rules[i].may), IS(m.event.origin_exact, !rules[i].may));
 		end(&m);
 		/* Nor do they pass on what functions below them return. */
 		make(&m, EINVAL);
@@ -325,7 +321,6 @@ MADE_UP_TEST(a_function_that_cleans_up_is_the_origin_only_in_calls_that_destroy)
 
 MADE_UP_TEST(a_task_of_the_data_path_returns_its_errors_to_no_caller)
 {
-	make(m, EINVAL);
 	has_errno(&m->fns[CALLEE], EINVAL);
 	m->fns[CALLEE].rule = RD_RULE_DATA_PATH;
 	assert_below(m);
@@ -368,7 +363,6 @@ TEST(a_lookup_is_not_the_origin_when_every_object_was_found)
 
 MADE_UP_TEST(without_a_call_graph_no_origin_is_exact)
 {
-	make(m, EINVAL);
 	m->fns[ORIGIN].calls_known = false;
 	m->fns[ORIGIN].n_calls = 0;
 	judge(m);
@@ -383,7 +377,6 @@ MADE_UP_TEST(without_a_call_graph_no_origin_is_exact)
 
 MADE_UP_TEST(an_unknown_origin_is_not_exact)
 {
-	make(m, EINVAL);
 	has_errno(&m->fns[CALLEE], EINVAL);
 	for (int origin = -1; origin <= N_FNS; origin += N_FNS + 1) {
 		m->event.origin = origin;
@@ -399,7 +392,6 @@ MADE_UP_TEST(only_those_of_several_callees_that_may_are_named)
 {
 	uint32_t calls[] = { CALLEE, DEEPER, LAST, MEMBER };
 
-	make(m, EINVAL);
 	m->fns[ORIGIN].calls = calls;
 	m->fns[ORIGIN].n_calls = 4;
 	m->fns[CALLEE].n_calls = m->fns[DEEPER].n_calls = 0;
@@ -418,7 +410,6 @@ MADE_UP_TEST(only_those_of_several_callees_that_may_are_named)
 
 MADE_UP_TEST(what_may_be_below_is_traced_the_next_time)
 {
-	make(m, EINVAL);
 	has_errno(&m->fns[LAST], EINVAL);
 	judge(m);
 	assert_int_equal(rd_origin_deepen(&m->event, &m->set, m->add), 3);
@@ -444,7 +435,6 @@ MADE_UP_TEST(what_may_be_below_is_traced_the_next_time)
 
 MADE_UP_TEST(an_exact_origin_needs_no_further_hooks)
 {
-	make(m, EINVAL);
 	m->fns[MEMBER].module = CORE;
 	m->fns[MEMBER].member = true;
 	judge(m);

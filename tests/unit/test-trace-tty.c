@@ -23,6 +23,13 @@
 
 static struct outer o;
 
+/* The command ends with this status, and all with it. */
+static void ends(int status)
+{
+	assert_int_equal(outer_status(&o), status);
+	outer_end(&o);
+}
+
 TEST(typing_into_our_shell_is_not_possible)
 {
 	/* Shows that the test sees it where it is. */
@@ -55,8 +62,7 @@ TEST(the_terminal_is_another_one)
 	assert_true(strncmp(o.seen, ptsname(o.master) + strlen("/dev/pts/"), strcspn(o.seen, "\r")) != 0);
 	assert_true(outer_shows(&o, "24 80\r\n"));
 	assert_true(outer_shows(&o, "again\r\n"));
-	assert_int_equal(outer_status(&o), 0);
-	outer_end(&o);
+	ends(0);
 }
 
 TEST(exit_status_and_signals_are_passed_on)
@@ -71,8 +77,7 @@ TEST(exit_status_and_signals_are_passed_on)
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		outer_start(&o, &(struct job){ .command = cases[i].command });
-		assert_int_equal(outer_status(&o), cases[i].status);
-		outer_end(&o);
+		ends(cases[i].status);
 	}
 }
 
@@ -94,14 +99,12 @@ TEST(keys_and_signals_of_the_terminal_reach_the_command)
 	assert_true(outer_shows(&o, "hello\r\ngot hello\r\n"));
 	outer_type(&o, KEY('D'));
 	assert_true(outer_shows(&o, "end\r\n"));
-	assert_int_equal(outer_status(&o), 0);
-	outer_end(&o);
+	ends(0);
 	for (int i = 0; i < 2; i++) {
 		outer_start(&o, &(struct job){ .command = "ulimit -c 0; echo ready; exec sleep 600" });
 		assert_true(outer_shows(&o, "ready\r\n"));
 		outer_type(&o, i ? KEY('\\') : KEY('C'));
-		assert_int_equal(outer_status(&o), 128 + (i ? SIGQUIT : SIGINT));
-		outer_end(&o);
+		ends(128 + (i ? SIGQUIT : SIGINT));
 	}
 }
 
@@ -119,16 +122,14 @@ TEST(signals_that_we_are_sent_reach_the_command)
 		assert_true(outer_shows(&o, "ready\r\n"));
 		kill(tracer(), signals[i]);
 		assert_true(outer_shows(&o, "got "));
-		assert_int_equal(outer_status(&o), 7);
-		outer_end(&o);
+		ends(7);
 	}
 	/* What it has started in its group, too: it waits for that. */
 	outer_start(&o, &(struct job){ .command = "trap : TERM; sh -c 'echo ready; exec sleep 600'; exit 5",
 				       .input = null });
 	assert_true(outer_shows(&o, "ready\r\n"));
 	kill(tracer(), SIGTERM);
-	assert_int_equal(outer_status(&o), 5);
-	outer_end(&o);
+	ends(5);
 	/* On a terminal of its own it is ended. */
 	outer_start(&o, &(struct job){ .command = "echo ready; exec sleep 600" });
 	assert_true(outer_shows(&o, "ready\r\n"));
@@ -151,8 +152,7 @@ TEST(what_is_typed_for_others_cannot_be_read)
 		outer_type(&o, "word\r");
 		assert_true(outer_shows(&o, "end\r\n"));
 		assert_true(outer_is_cooked(&o));
-		assert_int_equal(outer_status(&o), 0);
-		outer_end(&o);
+		ends(0);
 	}
 	assert_int_equal(read(pipes[0], text, sizeof(text)), 4);
 	assert_memory_equal(text, "out\n", 4);
@@ -175,8 +175,7 @@ TEST(limits_are_ours_and_keys_are_not)
 						  "echo end",
 				       .background = i == 1 });
 		assert_true(outer_shows(&o, "123\r\n234\r\nend\r\n"));
-		assert_int_equal(outer_status(&o), 0);
-		outer_end(&o);
+		ends(0);
 	}
 	setrlimit(RLIMIT_NOFILE, &before);
 }
@@ -275,8 +274,7 @@ TEST(without_a_terminal_there_is_none)
 	for (int i = 0; i < 6000 && tracer() == o.shell; i++)
 		usleep(10000);
 	outer_type(&o, KEY('C'));
-	assert_int_equal(outer_status(&o), 128 + SIGINT);
-	outer_end(&o);
+	ends(128 + SIGINT);
 	assert_true(comes_to_print(pipes[0], false));
 	/* What the terminal sends goes to all that the command runs. */
 	outer_start(&o, &(struct job){ .command = "trap : INT; sh -c 'echo ready; exec sleep 600'; exit 5",
@@ -285,8 +283,7 @@ TEST(without_a_terminal_there_is_none)
 				       .errors = null });
 	assert_int_equal(poll(&(struct pollfd){ .fd = pipes[0], .events = POLLIN }, 1, 60000), 1);
 	outer_type(&o, KEY('C'));
-	assert_int_equal(outer_status(&o), 5);
-	outer_end(&o);
+	ends(5);
 	close(null);
 	close(pipes[0]);
 	close(pipes[1]);
