@@ -117,7 +117,7 @@ static char *listed_before(const char *typed, const char *before)
 static void add_counters(struct rd_buf *out, const char *typed, const char *before)
 {
 	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
-	struct rd_meanings meanings = { 0 };
+	_cleanup_(rd_meanings_deinit) struct rd_meanings meanings = { 0 };
 	const char *last = "";
 	struct rd_err err;
 
@@ -130,7 +130,6 @@ static void add_counters(struct rd_buf *out, const char *typed, const char *befo
 		add_candidate(out, typed, before, meaning->name, meaning->text);
 		last = meaning->name;
 	}
-	rd_meanings_deinit(&meanings);
 }
 
 /* Numbers of queue pairs, with their device and the process that owns them. */
@@ -138,7 +137,7 @@ static void add_qpns(struct rd_source *source, struct rd_buf *out, const char *t
 {
 	_cleanup_(rd_errlist_deinit) struct rd_errlist errors = { 0 };
 	_cleanup_free_ char *kept = listed_before(typed, before);
-	struct rd_res res = { 0 };
+	_cleanup_(rd_res_deinit) struct rd_res res = { 0 };
 	struct rd_err err;
 
 	if (rd_collect_res(source, RD_WANT_QPS | RD_WANT_PROCS, NULL, &res, &errors, &err) < 0)
@@ -152,7 +151,6 @@ static void add_qpns(struct rd_source *source, struct rd_buf *out, const char *t
 
 		add_candidate(out, typed, kept, number, help);
 	}
-	rd_res_deinit(&res);
 }
 
 /* Column names after a comma or a plus sign; the text before them is kept. */

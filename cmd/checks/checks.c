@@ -64,7 +64,7 @@ static void judge_job_env(struct checks *checks)
 						    "Too many system-wide environment variables to check", NULL,
 						    RD_SEV_UNKNOWN };
 	const struct rd_text_list *lines = &checks->system.job_env;
-	struct rd_effects effects = { 0 };
+	_cleanup_(rd_effects_deinit) struct rd_effects effects = { 0 };
 	int r = 0;
 
 	checks->map.ports.net = &checks->net;
@@ -78,20 +78,18 @@ static void judge_job_env(struct checks *checks)
 			       rd_text("more than %d variables, or one larger than %zu KiB: not checked",
 				       RD_EFFECTS_MAX, RD_EFFECT_BYTES >> 10),
 			       NULL);
-	rd_effects_deinit(&effects);
 }
 
 /* The number of uplinks is arbitrary: the rule judges flows that no number of links would separate. */
 static void judge_flows(struct checks *checks)
 {
-	struct rd_qp_views views;
+	_cleanup_(rd_qp_views_deinit) struct rd_qp_views views = { 0 };
 
 	if (!checks->in.res)
 		return;
 	rd_qp_views_init(&views, checks->in.res);
 	rd_qp_apply_recorded(&views, 0);
 	rd_qp_spread(&views, NULL, 4, &checks->spreads);
-	rd_qp_views_deinit(&views);
 }
 
 int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, struct checks *checks, struct rd_err *err)
@@ -139,14 +137,13 @@ int checks_select(struct checks *checks, const char *devices, struct rd_err *err
 
 int checks_take_profile(struct checks *checks, const char *path, struct rd_err *err)
 {
-	struct rd_profile self = { 0 };
+	_cleanup_(rd_profile_deinit) struct rd_profile self = { 0 };
 	int r = rd_profile_load(path, &checks->profile, err);
 
 	if (r < 0)
 		return r;
 	rd_profile_of(&checks->map.ports, &checks->system, false, &self);
 	rd_profile_compare(&checks->profile, &self, &checks->differences);
-	rd_profile_deinit(&self);
 	checks->in.profile = &checks->profile;
 	checks->in.differences = &checks->differences;
 	return r;
@@ -154,9 +151,9 @@ int checks_take_profile(struct checks *checks, const char *path, struct rd_err *
 
 int checks_take_user(struct rd_source *source, const char *user, struct checks *checks, struct rd_err *err)
 {
-	struct rd_job_kernel kernel = { 0 };
-	struct rd_job_proc proc = { 0 };
-	struct rd_job_view view = { .proc = &proc };
+	_cleanup_(rd_job_kernel_deinit) struct rd_job_kernel kernel = { 0 };
+	_cleanup_(rd_job_proc_deinit) struct rd_job_proc proc = { 0 };
+	_cleanup_(rd_job_view_deinit) struct rd_job_view view = { .proc = &proc };
 	const struct rd_job_input in = { &checks->host, &kernel, &checks->system, NULL };
 	int r = rd_collect_job_user(source, user, &checks->system, &proc, err);
 
@@ -168,9 +165,6 @@ int checks_take_user(struct rd_source *source, const char *user, struct checks *
 	checks->user = view.can;
 	view.can = (struct rd_findings){ 0 };
 	checks->in.user = &checks->user;
-	rd_job_view_deinit(&view);
-	rd_job_kernel_deinit(&kernel);
-	rd_job_proc_deinit(&proc);
 	return r;
 }
 
@@ -225,14 +219,12 @@ void checks_deinit(struct checks *checks)
 
 int checks_record_with(struct rd_source *source, int pid, const char *user, struct rd_err *err)
 {
-	struct rd_errlist errors = { 0 };
-	struct checks checks = { 0 };
+	_cleanup_(rd_errlist_deinit) struct rd_errlist errors = { 0 };
+	_cleanup_(checks_deinit) struct checks checks = { 0 };
 	int r = read_all(source, pid, &checks, &errors, err);
 
 	if (!r && user)
 		checks_take_user(source, user, &checks, err);
-	rd_errlist_deinit(&errors);
-	checks_deinit(&checks);
 	return r;
 }
 

@@ -214,7 +214,7 @@ static int check_once(struct rd_ctx *ctx, void *arg)
 	unsigned spent_ms = opts->repeat.looks ? 0 : (unsigned)(rd_monotonic_ms() - opts->begun_ms);
 	unsigned limit_ms = limit_of(opts) > spent_ms ? limit_of(opts) - spent_ms : 1;
 	struct rd_source *local = arg;
-	struct check_result result = { 0 };
+	_cleanup_(check_result_deinit) struct check_result result = { 0 };
 	struct rd_err err = { 0 };
 	int r;
 
@@ -247,7 +247,6 @@ static int check_once(struct rd_ctx *ctx, void *arg)
 	/* A read that hung may succeed next time; an invalid profile stays invalid. */
 	if (r == -ETIMEDOUT)
 		r = RD_EXIT_UNKNOWN;
-	check_result_deinit(&result);
 	return opts->observe ? RD_EXIT_OK : r;
 }
 

@@ -102,7 +102,7 @@ static int topo_learn(struct rd_ctx *ctx, const char *path)
 {
 	const struct topo_opts *opts = ctx->state;
 	struct rd_err err = { 0 };
-	struct checks checks;
+	_cleanup_(checks_deinit) struct checks checks;
 	size_t bad = 0;
 	int r = checks_load(ctx, ctx->source, (int)opts->pid, &checks, &err);
 
@@ -135,7 +135,6 @@ static int topo_learn(struct rd_ctx *ctx, const char *path)
 	}
 	if (!r && bad > 0)
 		rd_warn(ctx, "topo-check reports %zu faults on this host: the profile contains them, too", bad);
-	checks_deinit(&checks);
 	return r < 0 ? rd_fail(ctx, &err) : RD_EXIT_OK;
 }
 
@@ -158,7 +157,7 @@ static int due(void *arg)
 static int refresh_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 {
 	const struct live *live = arg;
-	struct checks checks;
+	_cleanup_(checks_deinit) struct checks checks = { 0 };
 	int r;
 
 	if (!rd_repeat_next(live->repeat))
@@ -169,7 +168,6 @@ static int refresh_page(void *arg, struct rd_view_page *page, struct rd_err *err
 		page->headline = rd_safe(checks.report.headline);
 		page->alarm = rd_findings_alarm(&checks.report.findings, &page->alarm_severity);
 	}
-	checks_deinit(&checks);
 	return r;
 }
 
@@ -283,7 +281,7 @@ static int topo_once(struct rd_ctx *ctx, void *chosen)
 {
 	const struct topo_opts *opts = ctx->state;
 	struct rd_err err = { 0 };
-	struct checks checks;
+	_cleanup_(checks_deinit) struct checks checks;
 	int r = topo_judge(ctx, chosen, &checks, &err);
 
 	if (r < 0) {
@@ -292,7 +290,6 @@ static int topo_once(struct rd_ctx *ctx, void *chosen)
 		rd_repeat_head(ctx, &opts->repeat, checks.report.time);
 		r = show(ctx, &checks);
 	}
-	checks_deinit(&checks);
 	return r;
 }
 

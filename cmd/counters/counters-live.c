@@ -75,17 +75,14 @@ static char *alarm_of(const struct live *live, enum rd_severity *ret_severity)
 	const struct counters_watch *w = &live->w;
 	const struct rd_counted first = { w->set, &w->first }, now = { w->set, &w->c->now.sample };
 	_cleanup_free_ struct rd_delta *deltas = NULL;
-	struct rd_causes causes = { 0 };
-	char *text;
+	_cleanup_(rd_causes_deinit) struct rd_causes causes = { 0 };
 
 	if (!w->interval)
 		return NULL;
 	deltas = rd_alloc(w->set->n + 1, sizeof(*deltas));
 	rd_deltas(&first, &now, deltas);
 	rd_causes_find(&first, &now, deltas, rd_moments_seconds(&first, &now), &causes);
-	text = rd_findings_alarm(&causes.findings, ret_severity);
-	rd_causes_deinit(&causes);
-	return text;
+	return rd_findings_alarm(&causes.findings, ret_severity);
 }
 
 /* Reads the owners of QPs from RDMA netlink. */
@@ -98,7 +95,7 @@ static int take_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 {
 	struct live *live = arg;
 	struct counters *c = live->w.c;
-	struct rd_res res = { 0 };
+	_cleanup_(rd_res_deinit) struct rd_res res = { 0 };
 	struct rd_live all;
 	int r;
 
@@ -156,7 +153,6 @@ static int take_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 		page->body = rd_live_counters(&all, live->order, live->n_order);
 	else if (read_owners(live, NULL, &res, err) == 0)
 		page->body = rd_live_owners(&res, NULL);
-	rd_res_deinit(&res);
 	return page->body ? 0 : -err->code;
 }
 
@@ -171,7 +167,7 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 {
 	const struct live *live = arg;
 	struct rd_live all = shown(live);
-	struct rd_res res = { 0 };
+	_cleanup_(rd_res_deinit) struct rd_res res = { 0 };
 	uint32_t port;
 	bool known;
 
@@ -184,7 +180,6 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 	port = live->w.set->counters[live->order[row]].port;
 	known = read_owners(live, live->w.set->ports[port].ibdev, &res, err) == 0;
 	*ret = rd_live_port(&all, port, known ? &res : NULL);
-	rd_res_deinit(&res);
 	return 0;
 }
 

@@ -59,7 +59,7 @@ static int print_increase(const struct counters_until *until, const struct count
 	const struct counters *c = w->c;
 	const struct rd_counter *counter = &w->set->counters[i];
 	const struct rd_counter_port *port = &w->set->ports[counter->port];
-	struct rd_section *section = RD_SECTION("until", until_columns);
+	_cleanup_section_ struct rd_section *section = RD_SECTION("until", until_columns);
 	struct rd_row *row = RD_ROW(section, RD_UINT(c->now.sample.realtime_ns), RD_STR(port->ibdev),
 				    port->port ? RD_UINT(port->port) : RD_UNKNOWN_CELL, RD_STR(counter->netdev),
 				    RD_STR(rd_counter_group_name(counter->group)), RD_STR(counter->name),
@@ -79,7 +79,6 @@ static int print_increase(const struct counters_until *until, const struct count
 		rd_buf_printf(&out, " +%" PRIu64 ", %" PRIu64 " in all%s\n", c->deltas[i].v, until->total,
 			      reached ? ": reached" : "");
 	}
-	rd_section_destroy(section);
 	return rd_out(&out);
 }
 

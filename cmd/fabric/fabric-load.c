@@ -295,7 +295,7 @@ static int find_reach(struct fabric_run *run, struct rd_mads *mads, struct fabri
 static int collect(struct fabric_run *run, struct rd_mads *mads, struct rd_fabric *ret, struct rd_err *err)
 {
 	struct rd_sweep_limits plain = run->limits;
-	struct rd_fabric other;
+	_cleanup_(rd_fabric_deinit) struct rd_fabric other = { 0 };
 	uint64_t attributes;
 	int r = rd_pma_subsets(run->opts.subsets, &attributes, err) ?:
 			rd_collect_fabric(mads, &run->from, &run->limits, attributes, ret, err);
@@ -310,7 +310,6 @@ static int collect(struct fabric_run *run, struct rd_mads *mads, struct rd_fabri
 		*ret = other;
 		other = less;
 	}
-	rd_fabric_deinit(&other);
 	return 0;
 }
 

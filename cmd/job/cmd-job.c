@@ -235,7 +235,7 @@ static int run_command(struct rd_ctx *ctx, char **argv)
 {
 	const struct trace_command command = { .argv = argv };
 	const int caught[] = { SIGCHLD, SIGTERM, SIGHUP, SIGINT, SIGQUIT };
-	struct trace_child child = TRACE_CHILD_INIT;
+	_cleanup_(trace_child_deinit) struct trace_child child = TRACE_CHILD_INIT;
 	struct result result = { 0 };
 	struct rd_err err = { 0 };
 	sigset_t signals;
@@ -254,7 +254,6 @@ static int run_command(struct rd_ctx *ctx, char **argv)
 		rd_warn(ctx, "%s", result.line);
 	}
 	free(result.line);
-	trace_child_deinit(&child);
 	return r < 0 ? rd_fail(ctx, &err) : trace_child_exit_code(&child);
 }
 
@@ -288,16 +287,13 @@ static bool has_no_rdma(const struct rd_ctx *ctx, struct sample *sample, struct 
 static int show(struct rd_ctx *ctx, struct sample *sample)
 {
 	const struct rd_section *sections[2] = { sample->report.sections[0], NULL };
-	struct rd_section *can = NULL;
-	int r;
+	_cleanup_section_ struct rd_section *can = NULL;
 
 	if (ctx->globals.json)
 		return rd_output_print(ctx, &sample->report);
 	if (!ctx->globals.style.columns && sample->n == 1)
 		sections[1] = can = rd_report_job_can(&sample->views[0]);
-	r = rd_output_tables(ctx, &sample->report, sections, can ? 2 : 1);
-	rd_section_destroy(can);
-	return r;
+	return rd_output_tables(ctx, &sample->report, sections, can ? 2 : 1);
 }
 
 static int run_job(struct rd_ctx *ctx, int argc, char **argv)

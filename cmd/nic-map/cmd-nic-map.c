@@ -31,8 +31,8 @@ static void run_rules(struct nicmap *nm, const struct rd_profile *profile, const
 		      struct rd_findings *ret)
 {
 	_cleanup_free_ bool *selected = rd_alloc(rd_n_checks + 1, sizeof(*selected));
-	struct rd_symmetry symmetry = { 0 };
-	struct rd_findings all = { 0 };
+	_cleanup_(rd_symmetry_deinit) struct rd_symmetry symmetry = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings all = { 0 };
 	const struct rd_check_input in = {
 		.host = &nm->host,
 		.ports = &nm->map.ports,
@@ -52,36 +52,28 @@ static void run_rules(struct nicmap *nm, const struct rd_profile *profile, const
 		if (all.v[i].severity == RD_SEV_UNKNOWN ? strncmp(all.v[i].id, "profile-", strlen("profile-")) == 0 :
 							  all.v[i].severity > RD_SEV_OK)
 			rd_finding_copy(ret, &all.v[i]);
-	rd_findings_deinit(&all);
-	rd_symmetry_deinit(&symmetry);
 }
 
 static int judge_host(const char *path, struct rd_source *source, struct nicmap *nm, struct rd_err *err)
 {
-	struct rd_profile profile = { 0 }, self = { 0 };
-	struct rd_findings differences = { 0 };
+	_cleanup_(rd_profile_deinit) struct rd_profile profile = { 0 }, self = { 0 };
+	_cleanup_(rd_findings_deinit) struct rd_findings differences = { 0 };
 	int r = path ? rd_profile_load(path, &profile, err) : 0;
 
-	if (r < 0) {
-		rd_profile_deinit(&profile);
+	if (r < 0)
 		return r;
-	}
 	if (path) {
 		struct rd_port_views ports = nm->map.ports;
-		struct rd_netstate net = { 0 };
+		_cleanup_(rd_netstate_deinit) struct rd_netstate net = { 0 };
 
 		rd_collect_netstate(source, &nm->host, &net, NULL);
 		ports.net = &net;
 		rd_profile_of(&ports, NULL, false, &self);
-		rd_netstate_deinit(&net);
 		rd_profile_compare(&profile, &self, &differences);
 	}
 	run_rules(nm, path ? &profile : NULL, path ? &differences : NULL, &nm->map.findings);
 	rd_diagnose(&nm->host, path ? &profile : NULL, rd_profile_day(nm->report.time), &nm->map.findings);
 	rd_findings_select(&nm->host, &nm->shown, &nm->map.findings);
-	rd_findings_deinit(&differences);
-	rd_profile_deinit(&profile);
-	rd_profile_deinit(&self);
 	return 0;
 }
 
@@ -178,9 +170,8 @@ static int show_tables(struct rd_ctx *ctx, struct nicmap *nm)
 {
 	const struct nicmap_opts *opts = ctx->state;
 	size_t n = nm->host.n_gpus + nm->host.n_ibdevs;
-	struct rd_matrix matrix = { 0 };
+	_cleanup_(rd_matrix_deinit) struct rd_matrix matrix = { 0 };
 	struct rd_err err = { 0 };
-	int r;
 
 	for (size_t i = 0; i < rd_n_library_rules; i++)
 		rd_verbose(ctx, "rules of %s: %s, %s", rd_library_rules[i].library, rd_library_rules[i].release,
@@ -221,9 +212,7 @@ static int show_tables(struct rd_ctx *ctx, struct nicmap *nm)
 		rd_collect_userspace(&(struct rd_sysfs){ .src = ctx->source }, &nm->system);
 		rd_report_given_note(&nm->report, &nm->system);
 	}
-	r = show_all(ctx, nm, matrix.section);
-	rd_matrix_deinit(&matrix);
-	return r;
+	return show_all(ctx, nm, matrix.section);
 }
 
 /* An accelerator by its number ("0", "GPU0") or PCI address; -1: not found. */
@@ -258,7 +247,7 @@ static int show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu_name
 	int gpu = find_gpu(&nm->host, gpu_name), nic = find_nic(&nm->host, nic_name);
 	_cleanup_free_ int *bridges = NULL;
 	const struct rd_section *section;
-	struct rd_report page = { 0 };
+	_cleanup_(rd_report_deinit) struct rd_report page = { 0 };
 	struct rd_err err = { 0 };
 	const char *why = NULL, *path;
 	size_t n, top;
@@ -280,9 +269,7 @@ static int show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu_name
 		return rd_output_print(ctx, &nm->report);
 	/* Findings about the rest of the host do not belong here. */
 	rd_report_path_headline(&page, &nm->host, from, nic, path, why);
-	r = rd_output_tables(ctx, &page, &section, 1);
-	rd_report_deinit(&page);
-	return r;
+	return rd_output_tables(ctx, &page, &section, 1);
 }
 
 /* nic-map --live */
@@ -316,7 +303,7 @@ static int load_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 	struct live *live = arg;
 	struct nicmap_opts *opts = live->ctx->state;
 	struct rd_section *nics, *gpus;
-	struct nicmap nm;
+	_cleanup_(nicmap_deinit) struct nicmap nm = { 0 };
 	int r;
 
 	if (!rd_repeat_next(&opts->repeat))
@@ -338,7 +325,6 @@ static int load_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 		page->headline = headline_of(&nm);
 		page->alarm = rd_findings_alarm(&nm.report.findings, &page->alarm_severity);
 	}
-	nicmap_deinit(&nm);
 	return r;
 }
 
@@ -450,7 +436,7 @@ static int read_and_show(struct rd_ctx *ctx, void *arg)
 	const struct nicmap_opts *opts = ctx->state;
 	const struct operands *operands = arg;
 	struct rd_err err = { 0 };
-	struct nicmap nm;
+	_cleanup_(nicmap_deinit) struct nicmap nm;
 	int r = nicmap_load(ctx, ctx->source, what_of(ctx), &nm, &err);
 
 	if (r < 0) {
@@ -459,7 +445,6 @@ static int read_and_show(struct rd_ctx *ctx, void *arg)
 		rd_repeat_head(ctx, &opts->repeat, nm.report.time);
 		r = show_selected(ctx, &nm, operands->n, operands->v);
 	}
-	nicmap_deinit(&nm);
 	return r;
 }
 

@@ -76,15 +76,12 @@ static void add_notes(const struct nicmap *nm, const char *wanted, struct rd_buf
 /* EFA takes no list of NICs, but libfabric can be kept from falling back to TCP. */
 static bool add_efa(const struct nicmap *nm, const char *wanted, struct rd_buf *out)
 {
-	struct rd_env env = { 0 };
-	bool any;
+	_cleanup_(rd_env_deinit) struct rd_env env = { 0 };
 
 	if (strcmp(wanted, "libfabric") != 0)
 		return false;
 	rd_stack_env_efa(&nm->host, &env);
-	any = add_variables(&env, wanted, out) > 0;
-	rd_env_deinit(&env);
-	return any;
+	return add_variables(&env, wanted, out) > 0;
 }
 
 int nicmap_show_env(struct rd_ctx *ctx, struct nicmap *nm)
@@ -174,7 +171,7 @@ static size_t add_assignments(struct nicmap *nm, const struct rd_effects *effect
 {
 	_cleanup_free_ bool *allowed = rd_alloc(nm->host.n_ports + 1, sizeof(*allowed));
 	struct rd_nccl_settings settings;
-	struct rd_nicmap with = { 0 };
+	_cleanup_(rd_nicmap_deinit) struct rd_nicmap with = { 0 };
 	size_t differ = 0;
 
 	if (rd_env_nccl_settings(&nm->host, effects, allowed, &settings)) {
@@ -183,7 +180,6 @@ static size_t add_assignments(struct nicmap *nm, const struct rd_effects *effect
 	}
 	/* No rows if nothing changes. */
 	rd_report_env_assignments(&nm->report, &nm->host, &with, &nm->map, &differ);
-	rd_nicmap_deinit(&with);
 	return differ;
 }
 
@@ -193,15 +189,13 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 	_cleanup_free_ char *where = opts->pid ? rd_text("process %lu", opts->pid) :
 						 rd_dup(opts->env_file ?: "the environment of this command");
 	_cleanup_(rd_netstate_deinit) struct rd_netstate net = { 0 };
-	struct rd_effects effects = { 0 };
+	_cleanup_(rd_effects_deinit) struct rd_effects effects = { 0 };
 	struct rd_err err = { 0 };
 	size_t tables = 0, differ;
 	int r = read_variables(ctx, &effects, &err);
 
-	if (r < 0) {
-		rd_effects_deinit(&effects);
+	if (r < 0)
 		return rd_fail(ctx, &err);
-	}
 	if (!nm->host.from_topology_file)
 		rd_collect_netstate(ctx->source, &nm->host, &net, NULL);
 	nm->map.ports.net = &net;
@@ -214,7 +208,6 @@ int nicmap_check_env(struct rd_ctx *ctx, struct nicmap *nm)
 	/* Without -v, no second table if nothing changes. */
 	if (effects.n > 0 || ctx->globals.style.raw)
 		tables = differ > 0 || ctx->globals.verbose ? nm->report.n_sections : 1;
-	rd_effects_deinit(&effects);
 	nicmap_judge(nm);
 	return nicmap_print(ctx, nm, (const struct rd_section *const *)nm->report.sections, tables);
 }
@@ -315,7 +308,7 @@ static int compare_log(const struct nicmap *nm, const struct rd_bytes *bytes, st
 static int compare_topology(const struct nicmap *nm, const struct rd_bytes *bytes, struct comparison *cmp,
 			    struct rd_err *err)
 {
-	struct rd_host file = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host file = { 0 };
 	int r = rd_collect_nccl_xml(cmp->what.file, (const char *)bytes->data, bytes->size, &file, err) ?:
 			rd_runlog_topology(cmp->what.file, (const char *)bytes->data, bytes->size, &cmp->log, err);
 
@@ -324,7 +317,6 @@ static int compare_topology(const struct nicmap *nm, const struct rd_bytes *byte
 		cmp->cut = cmp->log.cut;
 		rd_against_topology(&nm->host, &nm->map, &file, &cmp->log.v[0], &cmp->against);
 	}
-	rd_host_deinit(&file);
 	return r;
 }
 
@@ -332,17 +324,14 @@ static int print_table(struct rd_ctx *ctx, struct nicmap *nm, const struct compa
 {
 	const struct rd_table_style *style = &ctx->globals.style;
 	size_t left_out, most = ctx->globals.verbose || style->raw || style->columns ? SIZE_MAX : ROWS_MAX;
-	struct rd_section *section = rd_report_against_table(&cmp->against, most, &left_out);
+	_cleanup_section_ struct rd_section *section = rd_report_against_table(&cmp->against, most, &left_out);
 	const struct rd_section *const sections[] = { section };
-	int r;
 
 	if (!style->columns)
 		rd_report_against_headline(&nm->report, &cmp->what, &cmp->against, cmp->log.rccl);
 	if (left_out > 0)
 		rd_report_note(&nm->report, "%zu more row%s: -v shows all", left_out, left_out == 1 ? "" : "s");
-	r = nicmap_print(ctx, nm, sections, 1);
-	rd_section_destroy(section);
-	return r;
+	return nicmap_print(ctx, nm, sections, 1);
 }
 
 static int print_result(struct rd_ctx *ctx, struct nicmap *nm, const struct comparison *cmp)
@@ -436,12 +425,11 @@ static int compare_fleet(struct rd_ctx *ctx, struct nicmap *nm, const struct fle
 	const struct rd_table_style *style = &ctx->globals.style;
 	size_t first = nm->host.n_ibdevs == 0, n = fleet->n - first, left_out = 0;
 	bool json = ctx->globals.json, all = json || ctx->globals.verbose;
-	struct rd_comparison found = { 0 };
+	_cleanup_(rd_comparison_deinit) struct rd_comparison found = { 0 };
 
 	rd_compare(fleet->v + first, n, &found);
 	rd_report_rails(&nm->report, fleet->v + first, n, found.rails, all, all ? SIZE_MAX : ROWS_MAX, &left_out);
 	rd_report_add_findings(&nm->report, &found.findings);
-	rd_comparison_deinit(&found);
 	nicmap_judge(nm);
 	if (!style->columns)
 		rd_report_compare_headline(&nm->report, n);

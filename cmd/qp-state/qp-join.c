@@ -123,9 +123,8 @@ static int print_pairs(struct rd_ctx *ctx, const struct rd_join *join, const str
 {
 	_cleanup_free_ uint32_t *shown = NULL;
 	const struct rd_section *sections[1];
-	struct rd_section *table;
+	_cleanup_section_ struct rd_section *table = NULL;
 	size_t n;
-	int r;
 
 	if (ctx->globals.json || rd_metrics_wanted(ctx))
 		return rd_output_print(ctx, report);
@@ -144,9 +143,7 @@ static int print_pairs(struct rd_ctx *ctx, const struct rd_join *join, const str
 		rd_out(&head);
 	}
 	sections[0] = table;
-	r = rd_output_tables(ctx, report, sections, 1);
-	rd_section_destroy(table);
-	return r;
+	return rd_output_tables(ctx, report, sections, 1);
 }
 
 static int match_hosts(struct rd_ctx *ctx, struct rd_join *join, struct rd_report *report)

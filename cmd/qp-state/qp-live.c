@@ -107,7 +107,7 @@ static struct rd_section *qps_of(struct qp_page *shown, struct qp_sample *sample
 
 static struct rd_section *groups_of(struct qp_sample *sample, enum rd_qp_by by, uint64_t *without_peer)
 {
-	struct rd_qp_groups groups = { 0 };
+	_cleanup_(rd_qp_groups_deinit) struct rd_qp_groups groups = { 0 };
 	struct rd_section *section;
 
 	rd_qp_group_by(&sample->views, sample->chosen, by, &groups);
@@ -116,7 +116,6 @@ static struct rd_section *groups_of(struct qp_sample *sample, enum rd_qp_by by, 
 	for (size_t i = 0; i < groups.n && i < section->n; i++)
 		rd_row_severity(&section->rows[i], groups.v[i].worst);
 	*without_peer = groups.without_peer;
-	rd_qp_groups_deinit(&groups);
 	sort_worst_first(section, -1, -1);
 	return section;
 }

@@ -18,7 +18,7 @@
 /* The most queue pairs that may have to be kept; 0: none of a known driver, besides one for each port (GSI). */
 static uint32_t count_queue_pairs(struct rd_source *source)
 {
-	struct rd_res res = { 0 };
+	_cleanup_(rd_res_deinit) struct rd_res res = { 0 };
 	struct rd_err err = { 0 };
 	uint64_t n = 0;
 
@@ -27,7 +27,6 @@ static uint32_t count_queue_pairs(struct rd_source *source)
 			if (res.devs[d].fills && res.devs[d].used[RD_RES_QP].known == RD_OK &&
 			    res.devs[d].used[RD_RES_QP].v > res.devs[d].n_ports)
 				n += res.devs[d].used[RD_RES_QP].v;
-	rd_res_deinit(&res);
 	return !n ? 0 : n < (RD_QUERY_ENTRIES_MAX - SPARE) / 2 ? (uint32_t)n * 2 + SPARE : RD_QUERY_ENTRIES_MAX;
 }
 

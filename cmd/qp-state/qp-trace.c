@@ -80,7 +80,7 @@ static int progress(void *arg, size_t done, size_t total)
 
 static int print_event(struct run *run, const struct rd_qp_event *ev)
 {
-	struct rd_section *section = rd_report_qp_event(ev);
+	_cleanup_section_ struct rd_section *section = rd_report_qp_event(ev);
 	struct rd_table_style style = run->ctx->globals.style;
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	int r = 0;
@@ -93,7 +93,6 @@ static int print_event(struct run *run, const struct rd_qp_event *ev)
 	} else {
 		rd_render_qp_event(section, 0, style.colour, &out);
 	}
-	rd_section_destroy(section);
 	/* main reports a failed write at the end. */
 	return r ?: rd_out(&out) ? -EPIPE : 0;
 }

@@ -734,7 +734,7 @@ static int run_command(struct session *s, const struct shell_line *line)
 static int run_line(struct session *s, const char *text)
 {
 	const struct own_command *own = NULL;
-	struct shell_line line;
+	_cleanup_(shell_line_deinit) struct shell_line line;
 	struct rd_err err = { 0 };
 	int code = RD_EXIT_OK;
 
@@ -757,7 +757,6 @@ static int run_line(struct session *s, const char *text)
 	} else if (line.n > 0) {
 		code = run_command(s, &line);
 	}
-	shell_line_deinit(&line);
 	return code;
 }
 
@@ -775,7 +774,7 @@ static char *complete(void *arg, const char *before)
 	struct session *s = arg;
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	const struct own_command *own = NULL;
-	struct shell_line line;
+	_cleanup_(shell_line_deinit) struct shell_line line;
 	struct rd_err err;
 	bool command;
 
@@ -812,7 +811,6 @@ static char *complete(void *arg, const char *before)
 	} else if (line.n > 1) {
 		complete_with(&s->shell, s->shell.bundle, &line, &out);
 	}
-	shell_line_deinit(&line);
 	return !command && !out.len ? NULL : rd_dup(out.data ?: "");
 }
 

@@ -221,7 +221,7 @@ static int read_baseline(struct audit *a, const char *path, struct rd_err *err)
 	struct rd_source *source __attribute__((cleanup(rd_source_closep))) = NULL;
 	struct rd_audit_set *ret = &a->baselines[a->n_baselines];
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	struct rd_fnset set = { 0 };
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 };
 	struct rd_err local = { 0 };
 	int r = rd_read_local(path, &bytes, &local);
 
@@ -237,7 +237,6 @@ static int read_baseline(struct audit *a, const char *path, struct rd_err *err)
 		r = select_unbooted(&path, 1, &source, &set, &a->notes, err);
 		if (!r)
 			rd_audit_take(&set, true, ret);
-		rd_fnset_deinit(&set);
 	}
 	if (!r)
 		a->n_baselines++;
@@ -281,7 +280,7 @@ static void warn_notes(const struct audit *a)
 /* Drivers that the baseline lacks would change what is selected in the others: as a data path, for example. */
 static int compare(struct audit *a, struct rd_err *err)
 {
-	struct rd_fnset set = { 0 };
+	_cleanup_(rd_fnset_deinit) struct rd_fnset set = { 0 };
 	bool hidden = false;
 	int r;
 
@@ -303,7 +302,6 @@ static int compare(struct audit *a, struct rd_err *err)
 	}
 	if (!r)
 		rd_audit_compare(&a->baselines[0], hidden ? &a->common : &a->now, &a->audit);
-	rd_fnset_deinit(&set);
 	return r;
 }
 
@@ -311,7 +309,7 @@ static int audit(struct audit *a, struct rd_err *err)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
 	const struct rd_section *tables[2];
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	size_t n = 0;
 	int r = a->n_baselines ? compare(a, err) : 0;
 
@@ -337,28 +335,23 @@ static int audit(struct audit *a, struct rd_err *err)
 	if (!r)
 		r = a->ctx->globals.json ? rd_output_print(a->ctx, &report) :
 					   rd_output_tables(a->ctx, &report, tables, n);
-	rd_report_deinit(&report);
 	return r;
 }
 
 static int explain(struct audit *a)
 {
-	struct rd_audit_reason *whys;
+	_cleanup_free_ struct rd_audit_reason *whys;
 	size_t n = rd_audit_reasons(&a->set, a->opts->explain, &whys);
 	const struct rd_section *table;
-	struct rd_report report;
-	int r;
+	_cleanup_(rd_report_deinit) struct rd_report report;
 
 	warn_notes(a);
 	rd_output_init(a->ctx, &report);
 	rd_report_audit_explain(&report, &a->set, a->opts->explain, whys, n, a->baselines, a->n_baselines);
 	add_notes(a, &report);
 	table = report.sections[0];
-	r = a->ctx->globals.json ? rd_output_print(a->ctx, &report) :
-				   rd_output_tables(a->ctx, &report, &table, table->n > 0);
-	rd_report_deinit(&report);
-	free(whys);
-	return r;
+	return a->ctx->globals.json ? rd_output_print(a->ctx, &report) :
+				      rd_output_tables(a->ctx, &report, &table, table->n > 0);
 }
 
 /* A line on a terminal, which the next one overwrites; NULL removes it. Each kernel takes a quarter of a minute or more. */

@@ -463,7 +463,7 @@ static int run_trace_errno(struct rd_ctx *ctx, int argc, char **argv)
 		.ctx = ctx, .opts = ctx->state, .signals = -1, .child = TRACE_CHILD_INIT
 	};
 	_cleanup_free_ bool *match = NULL;
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	struct rd_err err = { 0 };
 	int r;
 
@@ -499,7 +499,6 @@ static int run_trace_errno(struct rd_ctx *ctx, int argc, char **argv)
 	for (size_t i = 0; i < t.notes.n; i++)
 		rd_errlist_add(&report.errors, &t.notes.v[i]);
 	r = rd_output_print(ctx, &report);
-	rd_report_deinit(&report);
 	return r < 0 ? rd_fail(ctx, &err) : r;
 }
 

@@ -56,8 +56,8 @@ static void note_missing_events(struct qp_recorder *rec)
 
 static int take_first_sample(struct qp_recorder *rec, struct rd_err *err)
 {
-	struct rd_qp_views views = { 0 };
-	struct rd_res res = { 0 };
+	_cleanup_(rd_qp_views_deinit) struct rd_qp_views views = { 0 };
+	_cleanup_(rd_res_deinit) struct rd_res res = { 0 };
 	uint64_t began = now(rec);
 	int r = rd_collect_res(rec->ctx->source, RD_WANT_QPS, NULL, &res, &rec->notes, err) ?:
 			rd_collect_res(rec->ctx->source, 0, NULL, &rec->devs, NULL, err);
@@ -66,8 +66,6 @@ static int take_first_sample(struct qp_recorder *rec, struct rd_err *err)
 		rd_qp_views_init(&views, &res);
 		rd_qp_track_sample(rec->track, &views, began, now(rec));
 	}
-	rd_qp_views_deinit(&views);
-	rd_res_deinit(&res);
 	return r;
 }
 
@@ -98,7 +96,7 @@ int qp_recorder_start(struct qp_recorder *rec, struct rd_err *err)
 static int take_record(void *arg, const void *data, size_t size)
 {
 	struct qp_recorder *rec = arg;
-	struct rd_qp_event ev = { 0 };
+	_cleanup_(rd_qp_event_deinit) struct rd_qp_event ev = { 0 };
 	struct rd_err err = { 0 };
 	int dev, r = rd_qp_event_decode(rec->ctx->source, rec->cgroups, data, size, &ev, &err);
 
@@ -116,9 +114,7 @@ static int take_record(void *arg, const void *data, size_t size)
 	ev.job = rd_job_from_cgroup(ev.cgroup);
 	rec->raw = data;
 	rd_qp_track_event(rec->track, &ev);
-	r = rec->event ? rec->event(rec->arg, &ev) : 0;
-	rd_qp_event_deinit(&ev);
-	return r;
+	return rec->event ? rec->event(rec->arg, &ev) : 0;
 }
 
 int qp_recorder_drain(struct qp_recorder *rec, struct rd_err *err)

@@ -133,7 +133,7 @@ static bool fold(struct trace *t, const struct rd_event *ev)
 static int print_event(struct trace *t, const struct rd_event *ev)
 {
 	const struct rd_globals *g = &t->ctx->globals;
-	struct rd_section *section = rd_report_trace_event(ev, &t->set);
+	_cleanup_section_ struct rd_section *section = rd_report_trace_event(ev, &t->set);
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	struct rd_table_style style = g->style;
 	int r = 0;
@@ -146,7 +146,6 @@ static int print_event(struct trace *t, const struct rd_event *ev)
 	} else {
 		rd_render_event(section, 0, style.colour, style.width, &out);
 	}
-	rd_section_destroy(section);
 	/* main() reports write errors at the end. */
 	return r ?: print(t, &out) ? -EPIPE : 0;
 }
@@ -469,7 +468,7 @@ int trace_finish(struct trace *t)
 	_cleanup_bytes_ struct rd_bytes file = { 0 };
 	_cleanup_free_ struct rd_verb *verbs = NULL;
 	struct rd_trace_summary sum = { 0 };
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report = { 0 };
 	struct rd_err err = { 0 };
 	bool none;
 	int r;
@@ -511,7 +510,6 @@ int trace_finish(struct trace *t)
 			"refuses itself (ltrace -e 'ibv_*+rdma_*'), and calls that fail before they are RDMA's: open, mmap, "
 			"seccomp (strace -f -e trace=openat,mmap,ioctl,write)",
 			none ? "no RDMA call failed in the kernel. " : "");
-	rd_report_deinit(&report);
 	if (t->child.ended && r == RD_EXIT_OK)
 		return trace_child_exit_code(&t->child);
 	return r;
@@ -520,10 +518,10 @@ int trace_finish(struct trace *t)
 /* Rendering a table without rows checks the columns of -o. */
 int trace_columns_check(const struct trace *t, struct rd_err *err)
 {
-	struct rd_section *events = RD_SECTION("event", rd_trace_event_columns);
+	_cleanup_section_ struct rd_section *events = RD_SECTION("event", rd_trace_event_columns);
 	struct rd_trace_summary sum = { 0 };
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report;
 	int r = 0;
 
 	rd_report_init(&report, "");
@@ -535,7 +533,5 @@ int trace_columns_check(const struct trace *t, struct rd_err *err)
 		rd_report_trace_status(&report, &(struct rd_held_list){ 0 }, &(struct rd_recent){ 0 });
 	if (!t->ctx->globals.json)
 		r = rd_render_table(report.n_sections ? report.sections[0] : events, &t->ctx->globals.style, &out, err);
-	rd_section_destroy(events);
-	rd_report_deinit(&report);
 	return r;
 }

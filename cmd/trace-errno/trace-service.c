@@ -420,7 +420,7 @@ static void write_textfile(struct service *s)
 					    .unwritten = s->m->unwritten,
 					    .restarts = s->m->restarts,
 					    .functions = s->m->functions };
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report;
 	struct rd_err err = { 0 };
 
 	for (size_t i = 0; i < s->m->n_series; i++)
@@ -432,7 +432,6 @@ static void write_textfile(struct service *s)
 	rd_report_service_metrics(&report, &totals);
 	if (rd_output_textfile(&s->ctx, &report, &err) < 0)
 		rd_warn(&s->ctx, "%s: %s: %s", err.object, err.message, rd_errno_text(err.code));
-	rd_report_deinit(&report);
 }
 
 /* ---- the worker: events */

@@ -19,7 +19,7 @@ static int print_status(struct trace *t, const struct rd_held_list *list, const 
 {
 	const struct rd_globals *globals = &t->ctx->globals;
 	_cleanup_(rd_recent_deinit) struct rd_recent recent = { 0 };
-	struct rd_report report;
+	_cleanup_(rd_report_deinit) struct rd_report report;
 	int r;
 
 	rd_output_init(t->ctx, &report);
@@ -32,7 +32,6 @@ static int print_status(struct trace *t, const struct rd_held_list *list, const 
 		r = rd_output_tables(t->ctx, &report, (const struct rd_section *const *)report.sections, 2);
 	else
 		r = rd_output_print(t->ctx, &report);
-	rd_report_deinit(&report);
 	return r;
 }
 
@@ -88,7 +87,7 @@ static int wait_for_all(struct trace *t, struct rd_held_list *list, struct remai
 static int detach_all(struct trace *t, struct rd_held_list *list, struct rd_err *err)
 {
 	_cleanup_free_ struct rd_err *errs = rd_alloc(list->n, sizeof(*errs));
-	struct rd_errlist errors = { 0 };
+	_cleanup_(rd_errlist_deinit) struct rd_errlist errors = { 0 };
 	struct remaining rest = { 0 };
 	int r = t->signals = trace_signals_open(false, err);
 
@@ -111,14 +110,13 @@ static int detach_all(struct trace *t, struct rd_held_list *list, struct rd_err 
 		rd_warn(t->ctx, "%zu of %zu traces still have hooks attached", rest.traces, list->n);
 	if (!r)
 		r = print_status(t, list, &errors, rest.traces ? RD_EXIT_UNKNOWN : RD_EXIT_OK);
-	rd_errlist_deinit(&errors);
 	return r;
 }
 
 int trace_status(struct trace *t)
 {
 	const struct rd_errlist none = { 0 };
-	struct rd_held_list list = { 0 };
+	_cleanup_(rd_held_list_deinit) struct rd_held_list list = { 0 };
 	struct rd_err err = { 0 };
 	int r = rd_holders_list(t->ctx->source, &list, &err);
 
@@ -136,6 +134,5 @@ int trace_status(struct trace *t)
 	} else if (!r) {
 		r = print_status(t, &list, &none, RD_EXIT_OK);
 	}
-	rd_held_list_deinit(&list);
 	return r < 0 ? rd_fail(t->ctx, &err) : r;
 }

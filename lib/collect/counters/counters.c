@@ -357,7 +357,7 @@ int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_c
 			     struct rd_errlist *errors, struct rd_err *err)
 {
 	struct rd_counter_reader *reader = rd_alloc(1, sizeof(*reader));
-	struct rd_host host = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	int r;
 
 	reader->fs = (struct rd_sysfs){ .src = src, .errors = errors };
@@ -383,7 +383,6 @@ int rd_counter_reader_create(struct rd_source *src, unsigned groups, struct rd_c
 		if (reader->too_many)
 			r = rd_err_set(err, EFBIG, "counters", "cannot store counters");
 	}
-	rd_host_deinit(&host);
 	if (r < 0) {
 		rd_counter_reader_destroy(reader);
 		return r;

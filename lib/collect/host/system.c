@@ -323,7 +323,7 @@ static bool has_in_tree_user(const struct rd_kmods *mods, const struct rd_kmod *
 
 static void collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
 {
-	struct rd_kmods mods = { 0 };
+	_cleanup_(rd_kmods_deinit) struct rd_kmods mods = { 0 };
 	_cleanup_free_ bool *marked = NULL;
 	struct rd_err err = { 0 };
 	int core, r = rd_kmods_read(fs->src, &mods, &err);
@@ -351,7 +351,6 @@ static void collect_modules(const struct rd_sysfs *fs, struct rd_system *system)
 		if (marked[i])
 			module->version = rd_sysfs_text(fs, NULL, "/sys/module/%s/version", mods.v[i].name);
 	}
-	rd_kmods_deinit(&mods);
 }
 
 /* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build …", "… UNIX aarch64 Kernel Module

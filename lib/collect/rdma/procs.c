@@ -426,7 +426,7 @@ void rd_collect_job_kernel(struct rd_source *src, const struct rd_res *res, stru
 /* A bundle without the file of a process, or a directory, has device files and providers of the host. */
 static void take_host(const struct rd_sysfs *fs, struct rd_job_proc *proc)
 {
-	struct rd_system system = { 0 };
+	_cleanup_(rd_system_deinit) struct rd_system system = { 0 };
 
 	rd_collect_userspace(fs, &system);
 	for (size_t i = 0; i < system.n_uverbs && system.dev_known; i++) {
@@ -439,7 +439,6 @@ static void take_host(const struct rd_sysfs *fs, struct rd_job_proc *proc)
 	for (size_t i = 0; i < system.providers.n; i++)
 		take_provider(proc, (char *[6]){ system.providers.v[i] });
 	proc->providers_known = system.providers_known;
-	rd_system_deinit(&system);
 }
 
 /* The numbers of a line of /proc/PID/status; returns how many. */
@@ -520,14 +519,13 @@ static void read_cgroup(const struct rd_sysfs *fs, const char *groups, struct rd
 
 static void read_limits(const struct rd_sysfs *fs, uint32_t pid, struct rd_job_proc *proc)
 {
-	struct rd_system system = { .asked_pid = (int)pid };
+	_cleanup_(rd_system_deinit) struct rd_system system = { .asked_pid = (int)pid };
 
 	if (rd_collect_limits(fs, &system) == 0 && system.n_launchers > 0) {
 		RD_COPY(proc->nofile, system.launchers[0].nofile);
 		RD_COPY(proc->memlock, system.launchers[0].memlock);
 		RD_COPY(proc->ipc_lock, system.launchers[0].ipc_lock);
 	}
-	rd_system_deinit(&system);
 }
 
 int rd_collect_job(struct rd_source *src, uint32_t pid, uint32_t self, struct rd_job_proc *ret)
@@ -642,7 +640,7 @@ static void find_memlock(const struct rd_sysfs *fs, const struct rd_system *syst
 {
 	_cleanup_free_ char *pid = rd_sysfs_text(fs, NULL, "/run/sshd.pid");
 	const struct rd_launcher *from = NULL;
-	struct rd_system sshd = { 0 };
+	_cleanup_(rd_system_deinit) struct rd_system sshd = { 0 };
 	bool batch = false, other;
 	uint64_t soft, hard;
 
@@ -674,7 +672,6 @@ static void find_memlock(const struct rd_sysfs *fs, const struct rd_system *syst
 	if (settings->doubt || (batch && other))
 		proc->memlock.known = RD_ABSENT;
 	proc->memlock.v = soft < hard ? soft : hard;
-	rd_system_deinit(&sshd);
 }
 
 /* "1000:1000,27" or as RD_SOURCE_USER has it. */

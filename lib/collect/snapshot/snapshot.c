@@ -241,9 +241,9 @@ static void add_settings(struct snapshot *shot)
 int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_err *err)
 {
 	struct snapshot shot = { src, ret };
-	struct rd_netstate net = { 0 };
-	struct rd_system system = { 0 };
-	struct rd_host host = { 0 };
+	_cleanup_(rd_netstate_deinit) struct rd_netstate net = { 0 };
+	_cleanup_(rd_system_deinit) struct rd_system system = { 0 };
+	_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
 	int r = rd_collect_host(src, RD_COLLECT_ACS | RD_COLLECT_PCI | RD_COLLECT_IB, &host, NULL, err);
 	static const char *const firmware[] = { "fw_ver", "board_id", "hca_type", "hw_rev", NULL };
 	static const char *const guids[] = { "node_guid", "sys_image_guid", "node_desc", "node_type", NULL };
@@ -302,8 +302,5 @@ int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_e
 	if (!r)
 		rd_attributes_facts(&host, &system, &net, ret);
 	rd_facts_sort(ret);
-	rd_netstate_deinit(&net);
-	rd_system_deinit(&system);
-	rd_host_deinit(&host);
 	return r;
 }

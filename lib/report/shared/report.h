@@ -113,6 +113,11 @@ struct rd_section *rd_section_create(const char *key, const struct rd_column *co
 struct rd_section *rd_section_create_made(const char *key, const struct rd_column *columns, size_t n_columns, size_t n,
 					  rd_row_fn *make, void *arg);
 void rd_section_destroy(struct rd_section *section);
+static inline void rd_section_destroyp(struct rd_section **section)
+{
+	rd_section_destroy(*section);
+}
+#define _cleanup_section_ __attribute__((cleanup(rd_section_destroyp)))
 
 /* Row `i` (below section->n) of any section. The pointer is valid until another row of the section is read. */
 const struct rd_row *rd_section_row(const struct rd_section *section, size_t i);

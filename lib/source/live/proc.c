@@ -616,7 +616,7 @@ static void add_rdma(struct rd_proc_job *job, const struct nlmsghdr *head)
 static void dump(struct rd_proc_job *job, int protocol, struct nlmsghdr *request, const char *part,
 		 void (*take)(struct rd_proc_job *job, const struct nlmsghdr *head))
 {
-	struct rd_nlsockets sockets = { 0 };
+	_cleanup_(rd_nlsockets_deinit) struct rd_nlsockets sockets = { 0 };
 	_cleanup_bytes_ struct rd_bytes reply = { 0 };
 	int r = rd_nlsockets_ask(&sockets, protocol, request, request->nlmsg_len, &reply, NULL);
 
@@ -624,7 +624,6 @@ static void dump(struct rd_proc_job *job, int protocol, struct nlmsghdr *request
 		set_error(job, part, -r);
 	for (size_t at = 0, n; at < reply.size && (n = rd_nlmsg_length(reply.data + at, reply.size - at)); at += n)
 		take(job, (const struct nlmsghdr *)(reply.data + at));
-	rd_nlsockets_deinit(&sockets);
 }
 
 static void dump_sockets(struct rd_proc_job *job, uint8_t family)

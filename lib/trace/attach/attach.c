@@ -112,7 +112,7 @@ static int load_programs(struct rd_attach *attach, bool tracing, bool kprobes, s
 {
 	static bool registered;
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_prepare_load_fn = keep);
-	char *log = refusal ? calloc(1, RD_VERIFIER_LOG) : NULL;
+	_cleanup_free_ char *log = refusal ? calloc(1, RD_VERIFIER_LOG) : NULL;
 	int r;
 
 	/* Once: the removal of the last handler makes libbpf before 1.3 use freed memory. */
@@ -131,7 +131,6 @@ static int load_programs(struct rd_attach *attach, bool tracing, bool kprobes, s
 		refusal->log = RD_TAKE(log);
 		rd_refusal_explain(refusal);
 	}
-	free(log);
 	return r;
 }
 

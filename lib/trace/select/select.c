@@ -564,8 +564,8 @@ static int read_common(struct rd_sel *sel)
  */
 static bool is_core_driver(const struct rd_sel *sel, const struct rd_kmod *mod)
 {
-	struct rd_names names = { 0 };
-	bool below = false, drives;
+	_cleanup_names_ struct rd_names names = { 0 };
+	bool below = false;
 	char path[160];
 
 	for (size_t i = 0; i < sel->set->n_modules; i++)
@@ -576,9 +576,7 @@ static bool is_core_driver(const struct rd_sel *sel, const struct rd_kmod *mod)
 	if (!below)
 		return false;
 	snprintf(path, sizeof(path), "/sys/module/%s/drivers", mod->name);
-	drives = !rd_list_dir(sel->src, path, &names, NULL) && names.n;
-	rd_names_deinit(&names);
-	return drives;
+	return !rd_list_dir(sel->src, path, &names, NULL) && names.n;
 }
 
 /* The RDMA modules, then the core drivers below them. */

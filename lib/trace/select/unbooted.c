@@ -408,7 +408,7 @@ static int takes(void *arg, const char *path, struct rd_bytes *bytes, struct rd_
 						    strstr(path, "/weak-updates/") ? 0 :
 										     1) };
 	struct kmod *old = name ? find_mod(u, name, strlen(name)) : NULL;
-	struct rd_elf elf = { 0 };
+	_cleanup_(rd_elf_deinit) struct rd_elf elf = { 0 };
 	int r;
 
 	if (!name) {
@@ -432,7 +432,6 @@ static int takes(void *arg, const char *path, struct rd_bytes *bytes, struct rd_
 	/* With a base of its own, its types do not refer to those of vmlinux. */
 	if (!part_of(&elf, ".BTF.base").data)
 		mod.btf = part_of(&elf, ".BTF");
-	rd_elf_deinit(&elf);
 	mod.name = rd_dup(name);
 	mod.path = rd_dup(path);
 	if (old) {
