@@ -514,7 +514,6 @@ int kprobe_object(struct pt_regs *ctx)
 SEC("?raw_tp")
 int whoami(void *ctx)
 {
-	(void)ctx;
 	note_namespace(bpf_get_current_task_btf(), true);
 	return 0;
 }

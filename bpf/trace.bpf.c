@@ -553,7 +553,6 @@ int kprobe_note(struct pt_regs *ctx)
 SEC("?raw_tp")
 int module_loaded(void *ctx)
 {
-	(void)ctx;
 	loads.at = bpf_ktime_get_ns();
 	__sync_fetch_and_add(&loads.n, 1);
 	return 0;
@@ -589,7 +588,6 @@ int whoami(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 
-	(void)ctx;
 	command = task->real_parent->tgid;
 	note_namespace(task, cfg.read_kernel);
 	return 0;

@@ -111,7 +111,6 @@ static int run_diff(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_err err = { 0 };
 	int r;
 
-	(void)argc;
 	diff->after = argv[1];
 	r = side_init(&diff->before, argv[0], &err);
 	r = r < 0 ? rd_fail(ctx, &err) : rd_repeat(ctx, &diff->repeat, INTERVAL, compare, diff);

@@ -38,7 +38,6 @@ static int take_all_columns(void *state, const struct rd_opt *opt, const char *a
 {
 	struct rd_globals *globals = state;
 
-	(void)opt, (void)arg, (void)err;
 	globals->style.columns = RD_ALL_COLUMNS;
 	return 0;
 }

@@ -66,7 +66,6 @@ void rd_warn(const struct rd_ctx *ctx, const char *fmt, ...)
 {
 	va_list ap;
 
-	(void)ctx;
 	va_start(ap, fmt);
 	write_message(fmt, ap);
 	va_end(ap);

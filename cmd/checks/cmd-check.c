@@ -257,8 +257,6 @@ static int check_run(struct rd_ctx *ctx, int argc, char **argv)
 	struct check_opts *opts = ctx->state;
 	int r;
 
-	(void)argc;
-	(void)argv;
 	local = rd_source_guard_open(host, 0);
 	if (ctx->globals.from)
 		bundle = rd_source_guard_open_bundle(ctx->globals.from, 0);
@@ -274,7 +272,6 @@ static int begin(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
 	struct check_opts *opts = ctx->state;
 
-	(void)argc, (void)argv, (void)err;
 	if (opts->deadline == 0)
 		opts->deadline = ctx->globals.from ? 60 : 2;
 	opts->begun_ms = rd_monotonic_ms();

@@ -174,7 +174,6 @@ static int refresh_page(void *arg, struct rd_view_page *page, struct rd_err *err
 /* The columns of a row, one per line, including those too wide for the table. */
 static int detail(void *arg, const struct rd_section *body, size_t row, struct rd_section **ret, struct rd_err *err)
 {
-	(void)arg, (void)err;
 	*ret = rd_report_check_detail(body, row);
 	return 0;
 }

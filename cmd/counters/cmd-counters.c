@@ -106,7 +106,6 @@ void counters_read_ahead(struct rd_source *source, void *unused)
 {
 	struct rd_err err = { 0 };
 
-	(void)unused;
 	if (rd_source_guard_ready(source, &err) == 0)
 		counters_record(source, &err);
 }
@@ -498,7 +497,6 @@ static int counters_run(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_err err = { 0 };
 	int r;
 
-	(void)argc;
 	if (rd_devices(ctx, opts->devices, argv, false, &devices, &err) < 0)
 		return rd_fail_usage(ctx->cmd, &err);
 	opts->devices = devices;

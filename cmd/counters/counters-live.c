@@ -171,7 +171,6 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 	uint32_t port;
 	bool known;
 
-	(void)body;
 	if (live->owners)
 		return rd_err_set(err, ENODATA, "owners",
 				  "no details here: rdmadiag qp-state --live shows their queue pairs");

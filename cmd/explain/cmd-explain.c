@@ -280,7 +280,6 @@ static void read_host(const struct rd_ctx *ctx, struct rd_source *source)
 {
 	struct rd_err err;
 
-	(void)ctx;
 	checks_record(source, &err);
 }
 

@@ -708,7 +708,6 @@ static int take_subsets(void *state, const struct rd_opt *opt, const char *arg, 
 	struct fabric_cmd *cmd = state;
 	uint64_t mask;
 
-	(void)opt;
 	cmd->engine.subsets = arg;
 	return rd_pma_subsets(arg, &mask, err);
 }

@@ -251,7 +251,7 @@ static int show_path(struct rd_ctx *ctx, struct nicmap *nm, const char *gpu_name
 	struct rd_err err = { 0 };
 	const char *why = NULL, *path;
 	size_t n, top;
-	int from, r;
+	int from;
 
 	if (gpu < 0 || nic < 0) {
 		rd_err_set(&err, ENODEV, gpu < 0 ? gpu_name : nic_name, "no such %s with a PCI function",

@@ -155,7 +155,6 @@ static bool drain(void *arg, unsigned ms)
 	struct repeated *repeated = arg;
 	struct rd_err err = { 0 };
 
-	(void)ms;
 	if (repeated->recorder.session)
 		qp_recorder_drain(&repeated->recorder, &err);
 	return false;

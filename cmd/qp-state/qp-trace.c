@@ -74,7 +74,6 @@ static bool is_interrupted(struct run *run)
 
 static int progress(void *arg, size_t done, size_t total)
 {
-	(void)done, (void)total;
 	return is_interrupted(arg);
 }
 

@@ -600,7 +600,6 @@ static int run_findings(struct session *s, const struct shell_line *line)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
-	(void)line;
 	if (s->shell.findings.n == 0)
 		return print("no command has printed findings yet\n");
 	rd_buf_printf(&out, "of %s:\n", s->shell.source ?: "the latest command");
@@ -615,7 +614,6 @@ static int run_findings(struct session *s, const struct shell_line *line)
 
 static int run_quit(struct session *s, const struct shell_line *line)
 {
-	(void)line;
 	s->quit = true;
 	return RD_EXIT_OK;
 }

@@ -50,7 +50,6 @@ static void note_signal(int number)
 /* "word" of "word\tdescription". */
 static char *next_candidate(const char *text, int state)
 {
-	(void)text;
 	if (state == 0)
 		typing.next = 0;
 	return typing.next < typing.n ? strdup(typing.candidates[typing.next++]) : NULL;
@@ -69,7 +68,6 @@ static char **complete_word(const char *text, int start, int end)
 	char **matches;
 	size_t cap = 0;
 
-	(void)start, (void)end;
 	list = typing.reader->complete(typing.reader->arg, before);
 	/* Lines, cut off at the tab; ":file": names of files are to be added. */
 	for (at = list; at && *at;) {
@@ -102,7 +100,6 @@ static int show_candidates(int count, int key)
 	_cleanup_free_ char *before = before_cursor(), *list = typing.reader->complete(typing.reader->arg, before);
 	const char *at = list;
 
-	(void)count, (void)key;
 	if (!list) {
 		rd_readline.rl_insert_text("?");
 		return 0;

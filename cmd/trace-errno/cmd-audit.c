@@ -198,7 +198,6 @@ static int check(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
 	const struct audit_opts *o = ctx->state;
 
-	(void)argv;
 	if (argc)
 		return rd_err_set(err, EINVAL, "--audit", "does not trace, and does not take a COMMAND");
 	if (o->n_baselines > 1 && !o->explain)
@@ -367,7 +366,6 @@ static int run_audit(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_err err = { 0 };
 	int r;
 
-	(void)argc, (void)argv;
 	ctx->schema = a.opts->explain ? "rdmadiag/trace-errno-audit-explain/1" : RD_AUDIT_SCHEMA;
 	show_progress(a.opts->n_paths ? a.opts->paths[0] : "the running kernel");
 	if (a.opts->n_paths)

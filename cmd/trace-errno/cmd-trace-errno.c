@@ -438,7 +438,6 @@ static int check_args(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *
 	const struct trace t = { .ctx = ctx, .opts = ctx->state };
 	const struct trace_opts *o = t.opts;
 
-	(void)argv;
 	if (o->user && !argc)
 		return rd_err_set(err, EINVAL, "--user", "requires a COMMAND to run as '%s'", o->user);
 	if (argc && ctx->globals.from)
@@ -467,7 +466,6 @@ static int run_trace_errno(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_err err = { 0 };
 	int r;
 
-	(void)argc;
 	ctx->schema = t.opts->list	 ? "rdmadiag/trace-errno-list/1" :
 		      t.opts->status	 ? "rdmadiag/trace-errno-status/1" :
 		      t.opts->detach_all ? "rdmadiag/trace-errno-detach/1" :

@@ -100,7 +100,6 @@ static void read_counters(struct rd_source *source, void *unused)
 	struct rd_err err = { 0 };
 	int rdma_error;
 
-	(void)unused;
 	rd_read_textf(source, &name, NULL, "/proc/sys/kernel/hostname");
 	if (!rd_counter_reader_create(source, RD_COUNTERS_ALL, &reader, &rdma_error, NULL, &err))
 		rd_counter_reader_sample(reader, &sample);

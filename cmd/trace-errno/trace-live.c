@@ -243,7 +243,6 @@ static bool read_events(void *arg, unsigned ms)
 	struct live *live = arg;
 	struct rd_err err;
 
-	(void)ms;
 	if (trace_drain(live->trace, &err) > 0)
 		return true;
 	live->trace->early_end = rd_session_ended_early(live->trace->session, &live->trace->why_early);
@@ -267,7 +266,6 @@ static int detail(void *arg, const struct rd_section *body, size_t row, struct r
 	struct origin *o = &live->v[live->rows[row]];
 	struct rd_section *page = rd_view_page();
 
-	(void)body;
 	qsort(o->processes, o->n_processes, sizeof(*o->processes), compare_processes);
 	for (size_t i = 0; i < o->n_processes; i++) {
 		const struct process *p = &o->processes[i];

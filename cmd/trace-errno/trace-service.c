@@ -244,7 +244,6 @@ static void record_host(unsigned parts, unsigned limit_ms, struct rd_buf *out)
 	struct call call;
 	struct rd_event ev = { 0 };
 
-	(void)parts, (void)limit_ms;
 	memcpy(&call, &recorder.m->call, sizeof(call));
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the worker may change it meanwhile */
 	if (call.names)

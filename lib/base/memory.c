@@ -47,7 +47,6 @@ void rd_end_limit(size_t bytes)
 	limit.rlim_cur = bytes;
 	limited = setrlimit(RLIMIT_DATA, &limit) == 0;
 #else
-	(void)bytes;
 #endif
 }
 

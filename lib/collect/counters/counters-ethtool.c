@@ -179,7 +179,6 @@ static int take_message(void *arg, uint8_t command, const void *attrs, size_t si
 	struct walk *walk = arg;
 	const struct nlattr *attr = NULL;
 
-	(void)command;
 	while (rd_nla_next(attrs, size, &attr)) {
 		unsigned type = mnl_attr_get_type(attr);
 

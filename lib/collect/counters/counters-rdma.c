@@ -109,7 +109,6 @@ static int take_port(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	const struct nlattr *of[ATTRS];
 
-	(void)type;
 	rd_nla_table(body, size, policy, ATTRS, of);
 	take_list(arg, of[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS]);
 	return 0;
@@ -126,7 +125,6 @@ static int take_device(void *arg, uint16_t type, const uint8_t *body, size_t siz
 	struct named *named = arg;
 	const struct nlattr *of[ATTRS];
 
-	(void)type;
 	rd_nla_table(body, size, policy, ATTRS, of);
 	if (of[RDMA_NLDEV_ATTR_DEV_NAME] && of[RDMA_NLDEV_ATTR_DEV_INDEX] &&
 	    strcmp(mnl_attr_get_str(of[RDMA_NLDEV_ATTR_DEV_NAME]), named->name) == 0) {
@@ -180,7 +178,6 @@ static int take_bound(void *arg, uint16_t type, const uint8_t *body, size_t size
 	const struct nlattr *of[ATTRS], *entry = NULL;
 	unsigned counters = 0;
 
-	(void)type;
 	rd_nla_table(body, size, policy, ATTRS, of);
 	if (!of[RDMA_NLDEV_ATTR_DEV_INDEX] || !of[RDMA_NLDEV_ATTR_PORT_INDEX] || !of[RDMA_NLDEV_ATTR_STAT_COUNTER] ||
 	    mnl_attr_get_u32(of[RDMA_NLDEV_ATTR_DEV_INDEX]) != walk->ibdev ||

@@ -491,7 +491,6 @@ static int repair(struct discovery *d, struct rd_err *err)
 /* For tdestroy: the nodes belong to struct rd_walk. */
 static void keep_node(void *node)
 {
-	(void)node;
 }
 
 int rd_walk_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, struct rd_walk *walk, struct rd_err *err)

@@ -136,7 +136,6 @@ static uint64_t side_now(struct rd_mads *mads)
 /* The port is closed by rd_background_close. */
 static void side_close(struct rd_mads *mads)
 {
-	(void)mads;
 }
 
 static void side_init(struct side *side, struct rd_background *background, uint32_t mark)

@@ -109,7 +109,6 @@ static void XMLCALL on_xml_end(void *arg, const XML_Char *name)
 {
 	struct reader *xml = arg;
 
-	(void)name;
 	if (xml->r < 0)
 		return;
 	xml->depth--;
@@ -122,10 +121,6 @@ static void XMLCALL on_doctype(void *arg, const XML_Char *name, const XML_Char *
 {
 	struct reader *xml = arg;
 
-	(void)name;
-	(void)system;
-	(void)public;
-	(void)has_internal;
 	stop_parser(xml, set_bad_message(xml, "document type declarations (DOCTYPE) are not supported"));
 }
 
@@ -485,7 +480,6 @@ static int on_net(void *arg, const struct element *element, struct rd_err *err)
 	const char *dev = attribute_of(element, "dev");
 	struct rd_run_net net = { 0 };
 
-	(void)err;
 	if (strcmp(element->name, "net") != 0 || !name)
 		return 0;
 	log->cut |= host->nets.n >= RD_RUN_LIST;

@@ -133,7 +133,6 @@ static int take_pause(void *arg, uint8_t command, const void *attrs, size_t size
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
 	struct rd_ethstate *eth = arg;
 
-	(void)command;
 	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
 	SET_UINT(eth->pause_rx, table[ETHTOOL_A_PAUSE_RX]);
 	SET_UINT(eth->pause_tx, table[ETHTOOL_A_PAUSE_TX]);
@@ -148,7 +147,6 @@ static int take_rings(void *arg, uint8_t command, const void *attrs, size_t size
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
 	struct rd_ethstate *eth = arg;
 
-	(void)command;
 	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
 	SET_UINT(eth->rx_ring, table[ETHTOOL_A_RINGS_RX]);
 	SET_UINT(eth->data_split, table[ETHTOOL_A_RINGS_TCP_DATA_SPLIT]);
@@ -184,7 +182,6 @@ static int take_features(void *arg, uint8_t command, const void *attrs, size_t s
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
 	struct rd_ethstate *eth = arg;
 
-	(void)command;
 	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
 	if (table[ETHTOOL_A_FEATURES_ACTIVE])
 		RD_SET(eth->ntuple, has_bit(table[ETHTOOL_A_FEATURES_ACTIVE], "rx-ntuple-filter"));
@@ -201,7 +198,6 @@ static int take_queue(void *arg, uint8_t command, const void *attrs, size_t size
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
 	struct rd_queues *queues = arg;
 
-	(void)command;
 	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
 	if (!table[ATTR_QUEUE_TYPE] || mnl_attr_get_u32(table[ATTR_QUEUE_TYPE]) != QUEUE_TYPE_RX)
 		return 0;

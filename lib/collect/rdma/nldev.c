@@ -442,7 +442,6 @@ static void take_device(const struct nldev *nl, int unused, const struct nlattr 
 	struct rd_res_dev *dev;
 	const char *name;
 
-	(void)unused;
 	if (!attrs[RDMA_NLDEV_ATTR_DEV_INDEX] || !attrs[RDMA_NLDEV_ATTR_DEV_NAME] || res->n_devs >= DEVICES_MAX)
 		return;
 	name = mnl_attr_get_str(attrs[RDMA_NLDEV_ATTR_DEV_NAME]);
@@ -491,7 +490,6 @@ static int collect_devices(const struct nldev *nl, struct rd_err *err)
 /* Whether all network namespaces see all devices. Kernels before 5.2 do not report it; there, they do. */
 static void take_mode(const struct nldev *nl, int unused, const struct nlattr *const *attrs)
 {
-	(void)unused;
 	if (attrs[RDMA_NLDEV_SYS_ATTR_NETNS_MODE])
 		RD_SET(nl->res->netns_shared, mnl_attr_get_u8(attrs[RDMA_NLDEV_SYS_ATTR_NETNS_MODE]) == 1);
 }

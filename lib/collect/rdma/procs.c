@@ -337,7 +337,6 @@ static void take_fds(struct rd_job_proc *proc, char **words)
 
 static void take_end(struct rd_job_proc *proc, char **words)
 {
-	(void)words;
 	proc->providers_known = true;
 }
 

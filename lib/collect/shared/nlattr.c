@@ -191,7 +191,6 @@ static int take_family(void *arg, uint8_t command, const void *attrs, size_t siz
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
 	uint64_t value;
 
-	(void)command;
 	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
 	if (table[CTRL_ATTR_FAMILY_ID] && rd_nla_uint(table[CTRL_ATTR_FAMILY_ID], &value))
 		*(uint16_t *)arg = (uint16_t)value;

@@ -70,7 +70,6 @@ static la_ssize_t next_piece(struct archive *archive, void *arg, const void **re
 	struct pieces *pieces = arg;
 	size_t left = pieces->bytes->size - pieces->at, size = left < PIECE_SIZE ? left : PIECE_SIZE;
 
-	(void)archive;
 	*ret = pieces->bytes->data + pieces->at;
 	pieces->at += size;
 	return (la_ssize_t)size;

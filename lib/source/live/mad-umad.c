@@ -97,7 +97,6 @@ static int mads_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, s
 
 static uint64_t mads_now(struct rd_mads *mads)
 {
-	(void)mads;
 	return rd_clock_ns(CLOCK_MONOTONIC);
 }
 

@@ -623,7 +623,6 @@ static int live_drain_events(struct rd_source *src, rd_event_fn *fn, void *arg, 
 
 static uint64_t live_now(struct rd_source *src, int clock)
 {
-	(void)src;
 	return rd_clock_ns(clock);
 }
 

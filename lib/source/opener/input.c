@@ -85,7 +85,6 @@ static int get_now(struct rd_source *src, const struct rd_query *query, struct r
 	struct rd_input input = { .fd = -1 };
 	int r = copy ? open_input(query->data, copy->fd, &input) : -EPERM;
 
-	(void)src;
 	if (r < 0 && !S_ISDIR(input.mode))
 		return rd_err_set(err, -r, query->data, "cannot open");
 	/* What an error of reading a directory means depends on what it is read for. */
@@ -95,7 +94,6 @@ static int get_now(struct rd_source *src, const struct rd_query *query, struct r
 
 static uint64_t now(struct rd_source *src, int clock)
 {
-	(void)src, (void)clock;
 	return 0;
 }
 

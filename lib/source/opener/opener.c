@@ -473,13 +473,11 @@ int rd_opener_record(unsigned parts, unsigned limit_ms, struct rd_bytes *ret, st
 
 static int get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret, struct rd_err *err)
 {
-	(void)src;
 	return recorded->ops->get(recorded, query, ret, err);
 }
 
 static uint64_t now(struct rd_source *src, int clock)
 {
-	(void)src;
 	return recorded->ops->now(recorded, clock);
 }
 
@@ -490,7 +488,6 @@ static void close_source(struct rd_source *src)
 
 static int no_ports(struct rd_source *src, struct rd_bytes *ret, struct rd_err *err)
 {
-	(void)src, (void)ret;
 	return rd_err_set(err, EPERM, "MAD", "a process that dropped its privileges must not use umad ports");
 }
 

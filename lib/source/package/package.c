@@ -85,7 +85,6 @@ static la_ssize_t read_outer(struct archive *archive, void *arg, const void **re
 	size_t size = 0;
 	int r = rd_libarchive.archive_read_data_block(rd->outer, ret, &size, &offset);
 
-	(void)archive;
 	return r == ARCHIVE_EOF ? 0 : r < ARCHIVE_WARN ? -1 : (la_ssize_t)size;
 }
 

@@ -168,7 +168,6 @@ static int teller_send(struct rd_mads *mads, const struct rd_mad *mad, unsigned 
 	struct record record;
 	uint64_t hash;
 
-	(void)err;
 	memcpy(question, mad->data, sizeof(question));
 	clear_tid(question);
 	hash = hash_of(mad->dest.lid, mad->dest.gid, question, used(question, sizeof(question)));
@@ -192,7 +191,6 @@ static int teller_recv(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms,
 	uint64_t end = teller->now_ns + (uint64_t)timeout_ms * 1000000;
 	struct coming *first = NULL;
 
-	(void)err;
 	for (size_t i = 0; i < teller->n_coming; i++)
 		if (!first || teller->coming[i].at_ns < first->at_ns)
 			first = &teller->coming[i];

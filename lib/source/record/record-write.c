@@ -314,7 +314,6 @@ static la_ssize_t add_bytes(struct archive *archive, void *arg, const void *data
 {
 	struct rd_buf *out = arg;
 
-	(void)archive;
 	rd_buf_add(out, data, size);
 	return (la_ssize_t)size;
 }

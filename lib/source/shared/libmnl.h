@@ -12,8 +12,6 @@ int rd_libmnl_load(const char *object, struct rd_err *err);
 #else
 static inline int rd_libmnl_load(const char *object, struct rd_err *err)
 {
-	(void)object;
-	(void)err;
 	return 0;
 }
 #endif

@@ -85,7 +85,6 @@ static bool applies(const struct rd_attach *attach, const struct rd_fn *fn, enum
 {
 	enum rd_qp_role role = attach->opts->qp->roles[fn - attach->set->fns];
 
-	(void)backend;
 	switch (hook) {
 	case RD_HOOK_LEAVE:
 		return role == RD_QP_ROLE_CREATE;
@@ -141,8 +140,6 @@ static int load_query(struct rd_attach *attach, bool tracing, bool kprobes, char
 static bool applies_to_query(const struct rd_attach *attach, const struct rd_fn *fn, enum rd_backend backend,
 			     enum rd_hook hook)
 {
-	(void)attach;
-	(void)fn;
 	return hook == RD_HOOK_LEAVE ||
 	       (hook == RD_HOOK_ENTER_ROOT && (backend == RD_BACKEND_KPROBE || backend == RD_BACKEND_KPROBE_MULTI));
 }

@@ -45,7 +45,6 @@ static int keep(struct bpf_program *prog, struct bpf_prog_load_opts *opts, long 
 	struct rd_programs *programs = loading;
 	struct rd_program_types *types;
 
-	(void)cookie;
 	snprintf(loading_name, sizeof(loading_name), "%s", bpf_program__name(prog));
 	if (!size || !programs || programs->n_types == RD_ARRAY_SIZE(programs->types))
 		return 0;

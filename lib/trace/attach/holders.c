@@ -101,7 +101,6 @@ static int process_link(struct walk *walk, __u32 id, int fd)
 	struct bpf_link_info info = {};
 	__u32 len = sizeof(info);
 
-	(void)id;
 	if (bpf_obj_get_info_by_fd(fd, &info, &len))
 		return -errno;
 	for (size_t i = 0; i < walk->n_progs; i++)

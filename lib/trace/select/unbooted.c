@@ -317,7 +317,6 @@ static int unbooted_get(struct rd_source *src, const struct rd_query *query, str
 
 static uint64_t no_clock(struct rd_source *src, int clock)
 {
-	(void)src, (void)clock;
 	return 0;
 }
 

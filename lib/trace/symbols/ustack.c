@@ -132,7 +132,6 @@ static int find_elf(Dwfl_Module *mod, void **userdata, const char *name, Dwarf_A
 	struct file *file = *userdata;
 	int fd = file->fd;
 
-	(void)mod, (void)name, (void)base, (void)path, (void)elf;
 	file->fd = -1;
 	return fd;
 }
@@ -150,7 +149,6 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name, D
 	GElf_Addr at;
 	int n = file->requested ? 0 : rd_libdw.dwfl_module_build_id(mod, &id, &at);
 
-	(void)name, (void)base, (void)path, (void)link, (void)crc, (void)ret;
 	file->requested = true;
 	if (n <= 0 || n > RD_BUILD_ID_MAX)
 		return -1;
@@ -223,14 +221,12 @@ static pid_t next_thread(Dwfl *of, void *arg, void **thread)
 {
 	pid_t pid = *thread ? 0 : 1;
 
-	(void)of;
 	*thread = arg;
 	return pid;
 }
 
 static bool get_thread(Dwfl *of, pid_t tid, void *arg, void **thread)
 {
-	(void)of, (void)tid;
 	*thread = arg;
 	return true;
 }
@@ -241,7 +237,6 @@ static bool read_memory(Dwfl *of, Dwarf_Addr addr, Dwarf_Word *ret, void *arg)
 	uint64_t sp = now.user.head.regs[now.machine->sp], size = now.user.head.size, at = addr - sp;
 	size_t word = now.machine->bits / 8;
 
-	(void)of, (void)arg;
 	if (at >= size || size - at < word) {
 		now.fault = addr >= sp && at < (UINT64_C(1) << 30) ? RD_END_COPY : RD_END_ELSEWHERE;
 		return false;
@@ -256,7 +251,6 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
 	Dwarf_Word regs[RD_ARRAY_SIZE(now.machine->regs)];
 
-	(void)arg;
 	for (int i = 0; i < now.machine->n; i++)
 		regs[i] = unsigned_address(now.user.head.regs[now.machine->regs[i]]);
 	rd_libdw.dwfl_thread_state_register_pc(thread, now.user.head.regs[now.machine->pc]);
@@ -302,7 +296,6 @@ static int add_frame(Dwfl_Frame *frame, void *arg)
 	bool exact = false;
 	Dwfl_Module *mod;
 
-	(void)arg;
 	now.end = RD_END_BROKEN;
 	now.fault = RD_END_NONE;
 	if (!rd_libdw.dwfl_frame_pc(frame, &pc, &exact))
