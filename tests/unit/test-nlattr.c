@@ -60,17 +60,17 @@ TEST(an_attribute_that_lies_about_its_length_ends_the_walk)
 	assert_false(rd_nla_next_nested(NULL, &at));
 }
 
-static int count(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static void count(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	int *n = arg;
 
 	assert_int_equal(type, 16);
 	assert_int_equal(size, 4);
 	assert_int_equal(body[0], 'x');
-	return ++*n == 2 ? -ENOMEM : 0;
+	++*n;
 }
 
-TEST(a_walk_over_messages_ends_when_the_visitor_fails)
+TEST(a_walk_over_messages_ends_at_one_that_is_cut_short)
 {
 	struct nlmsghdr head = { .nlmsg_len = 20, .nlmsg_type = 16 };
 	uint8_t data[64] __attribute__((aligned(4))) = { 0 };
@@ -81,10 +81,10 @@ TEST(a_walk_over_messages_ends_when_the_visitor_fails)
 		memcpy(data + i, &head, sizeof(head));
 		data[i + 16] = 'x';
 	}
-	assert_int_equal(rd_nlmsgs_each(&bytes, count, &n), -ENOMEM);
-	assert_int_equal(n, 2);
+	rd_nlmsgs_each(&bytes, count, &n);
+	assert_int_equal(n, 3);
 	bytes.size = 30;
 	n = 0;
-	assert_int_equal(rd_nlmsgs_each(&bytes, count, &n), 0);
+	rd_nlmsgs_each(&bytes, count, &n);
 	assert_int_equal(n, 1);
 }

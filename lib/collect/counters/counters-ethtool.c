@@ -174,7 +174,7 @@ static void take_fec(struct walk *walk, const struct nlattr *stats)
 	}
 }
 
-static int take_message(void *arg, uint8_t command, const void *attrs, size_t size)
+static void take_message(void *arg, uint8_t command, const void *attrs, size_t size)
 {
 	struct walk *walk = arg;
 	const struct nlattr *attr = NULL;
@@ -189,7 +189,6 @@ static int take_message(void *arg, uint8_t command, const void *attrs, size_t si
 		else if (walk->read->how == RD_HOW_FEC && type == ETHTOOL_A_FEC_STATS)
 			take_fec(walk, attr);
 	}
-	return 0;
 }
 
 static int request_standard(struct rd_counter_reader *reader, enum rd_counter_how how, const char *netdev,

@@ -105,13 +105,12 @@ static void take_list(struct walk *walk, const struct nlattr *list)
 	}
 }
 
-static int take_port(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static void take_port(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	const struct nlattr *of[ATTRS];
 
 	rd_nla_table(body, size, policy, ATTRS, of);
 	take_list(arg, of[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS]);
-	return 0;
 }
 
 struct named {
@@ -120,7 +119,7 @@ struct named {
 	bool found;
 };
 
-static int take_device(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static void take_device(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	struct named *named = arg;
 	const struct nlattr *of[ATTRS];
@@ -131,7 +130,6 @@ static int take_device(void *arg, uint16_t type, const uint8_t *body, size_t siz
 		named->index = mnl_attr_get_u32(of[RDMA_NLDEV_ATTR_DEV_INDEX]);
 		named->found = true;
 	}
-	return 0;
 }
 
 static bool index_of(struct rd_counter_reader *reader, const char *ibdev, uint32_t *ret)
@@ -172,7 +170,7 @@ bool rd_counters_find_rdma(struct rd_counter_reader *reader, uint32_t port)
 	return found;
 }
 
-static int take_bound(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static void take_bound(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	struct walk *walk = arg;
 	const struct nlattr *of[ATTRS], *entry = NULL;
@@ -182,7 +180,7 @@ static int take_bound(void *arg, uint16_t type, const uint8_t *body, size_t size
 	if (!of[RDMA_NLDEV_ATTR_DEV_INDEX] || !of[RDMA_NLDEV_ATTR_PORT_INDEX] || !of[RDMA_NLDEV_ATTR_STAT_COUNTER] ||
 	    mnl_attr_get_u32(of[RDMA_NLDEV_ATTR_DEV_INDEX]) != walk->ibdev ||
 	    mnl_attr_get_u32(of[RDMA_NLDEV_ATTR_PORT_INDEX]) != walk->port)
-		return 0;
+		return;
 	while (counters++ < BOUND_MAX && rd_nla_next_nested(of[RDMA_NLDEV_ATTR_STAT_COUNTER], &entry)) {
 		const struct nlattr *in[ATTRS];
 
@@ -192,7 +190,6 @@ static int take_bound(void *arg, uint16_t type, const uint8_t *body, size_t size
 		walk->id = mnl_attr_get_u32(in[RDMA_NLDEV_ATTR_STAT_COUNTER_ID]);
 		take_list(walk, in[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS]);
 	}
-	return 0;
 }
 
 static int request_bound(struct rd_counter_reader *reader, uint32_t ibdev, uint32_t port, struct rd_bytes *ret)

@@ -9,7 +9,6 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-#include "collect/shared/nlattr.h"
 #include "source/shared/netlink.h"
 
 /* Data Center Bridging settings of an interface, from rtnetlink (DCB_CMD_IEEE_GET). */
@@ -71,7 +70,7 @@ static void read_trust(const struct nlattr *table, struct rd_dcb *dcb)
 			dcb->trust.selectors[dcb->trust.n++] = (uint8_t)selector;
 }
 
-static int take_dcb(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static void take_dcb(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	static const uint8_t policy[] = { [DCB_ATTR_IEEE] = MNL_TYPE_NESTED };
 	static const uint8_t ieee_policy[] = {
@@ -85,17 +84,16 @@ static int take_dcb(void *arg, uint16_t type, const uint8_t *body, size_t size)
 	struct dcbmsg info;
 
 	if ((type != RTM_GETDCB && type != RTM_SETDCB) || size < sizeof(info))
-		return 0;
+		return;
 	memcpy(&info, body, sizeof(info));
 	if (info.cmd != DCB_CMD_IEEE_GET)
-		return 0;
+		return;
 	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
 	rd_nla_nested(table[DCB_ATTR_IEEE], ieee_policy, RD_ARRAY_SIZE(ieee_policy), ieee);
 	read_ets(ieee[DCB_ATTR_IEEE_ETS], dcb);
 	read_pfc(ieee[DCB_ATTR_IEEE_PFC], dcb);
 	read_apps(ieee[DCB_ATTR_IEEE_APP_TABLE], dcb);
 	read_trust(ieee[ATTR_IEEE_TRUST_TABLE], dcb);
-	return 0;
 }
 
 void rd_collect_dcb(const struct rd_sysfs *fs, const char *netdev, struct rd_dcb *ret)
@@ -127,7 +125,7 @@ enum { QUEUE_TYPE_RX = 0 };
 			RD_SET(field, (__typeof__((field).v))value_); \
 	} while (0)
 
-static int take_pause(void *arg, uint8_t command, const void *attrs, size_t size)
+static void take_pause(void *arg, uint8_t command, const void *attrs, size_t size)
 {
 	static const uint8_t policy[] = { [ETHTOOL_A_PAUSE_RX] = MNL_TYPE_U8, [ETHTOOL_A_PAUSE_TX] = MNL_TYPE_U8 };
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
@@ -136,10 +134,9 @@ static int take_pause(void *arg, uint8_t command, const void *attrs, size_t size
 	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
 	SET_UINT(eth->pause_rx, table[ETHTOOL_A_PAUSE_RX]);
 	SET_UINT(eth->pause_tx, table[ETHTOOL_A_PAUSE_TX]);
-	return 0;
 }
 
-static int take_rings(void *arg, uint8_t command, const void *attrs, size_t size)
+static void take_rings(void *arg, uint8_t command, const void *attrs, size_t size)
 {
 	static const uint8_t policy[] = {
 		[ETHTOOL_A_RINGS_RX] = MNL_TYPE_U32, [ETHTOOL_A_RINGS_TCP_DATA_SPLIT] = MNL_TYPE_U8
@@ -150,7 +147,6 @@ static int take_rings(void *arg, uint8_t command, const void *attrs, size_t size
 	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
 	SET_UINT(eth->rx_ring, table[ETHTOOL_A_RINGS_RX]);
 	SET_UINT(eth->data_split, table[ETHTOOL_A_RINGS_TCP_DATA_SPLIT]);
-	return 0;
 }
 
 /* Whether the bit of this name is set. A bit set without a mask lists only set bits, one with a mask flags them. */
@@ -174,7 +170,7 @@ static bool has_bit(const struct nlattr *bitset, const char *name)
 	return false;
 }
 
-static int take_features(void *arg, uint8_t command, const void *attrs, size_t size)
+static void take_features(void *arg, uint8_t command, const void *attrs, size_t size)
 {
 	static const uint8_t policy[] = {
 		[ETHTOOL_A_FEATURES_HW] = MNL_TYPE_NESTED, [ETHTOOL_A_FEATURES_ACTIVE] = MNL_TYPE_NESTED
@@ -187,10 +183,9 @@ static int take_features(void *arg, uint8_t command, const void *attrs, size_t s
 		RD_SET(eth->ntuple, has_bit(table[ETHTOOL_A_FEATURES_ACTIVE], "rx-ntuple-filter"));
 	if (table[ETHTOOL_A_FEATURES_HW])
 		RD_SET(eth->ntuple_able, has_bit(table[ETHTOOL_A_FEATURES_HW], "rx-ntuple-filter"));
-	return 0;
 }
 
-static int take_queue(void *arg, uint8_t command, const void *attrs, size_t size)
+static void take_queue(void *arg, uint8_t command, const void *attrs, size_t size)
 {
 	static const uint8_t policy[] = {
 		[ATTR_QUEUE_TYPE] = MNL_TYPE_U32, [ATTR_QUEUE_DMABUF] = MNL_TYPE_U32, [ATTR_QUEUE_IO_URING] = MNL_TYPE_NESTED
@@ -200,10 +195,9 @@ static int take_queue(void *arg, uint8_t command, const void *attrs, size_t size
 
 	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
 	if (!table[ATTR_QUEUE_TYPE] || mnl_attr_get_u32(table[ATTR_QUEUE_TYPE]) != QUEUE_TYPE_RX)
-		return 0;
+		return;
 	queues->n_dmabuf += table[ATTR_QUEUE_DMABUF] != NULL;
 	queues->n_io_uring += table[ATTR_QUEUE_IO_URING] != NULL;
-	return 0;
 }
 
 /* RSS contexts are only recorded. */

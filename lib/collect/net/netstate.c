@@ -15,12 +15,11 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "collect/shared/nlattr.h"
 
 /* Requests a netlink dump from the kernel. */
 
 enum rd_known rd_netstate_dump(const struct rd_sysfs *fs, int protocol, const void *request, size_t size,
-			       int (*fn)(void *arg, uint16_t type, const uint8_t *body, size_t length), void *arg)
+			       rd_nlmsg_fn *fn, void *arg)
 {
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err why = { 0 };
@@ -101,7 +100,7 @@ static bool is_named(const struct nlattr *name, const char *text)
 	       memcmp(mnl_attr_get_payload(name), text, strlen(text) + 1) == 0;
 }
 
-static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static void take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	const size_t head = sizeof(struct nfgenmsg);
 	const struct nlattr *hook, *policy, *element = NULL;
@@ -110,13 +109,13 @@ static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t si
 	uint32_t value;
 
 	if (size < head || body[0] == NFPROTO_ARP)
-		return 0;
+		return;
 	if ((type & 0xff) == NFT_MSG_NEWCHAIN) {
 		hook = find_attr(body + head, size - head, NFTA_CHAIN_HOOK);
 		policy = find_attr(body + head, size - head, NFTA_CHAIN_POLICY);
 		if (hook && be32_of(hook, NFTA_HOOK_HOOKNUM) != NF_INET_FORWARD)
 			set->may_drop |= rd_nla_bytes(policy, &value, sizeof(value)) && ntohl(value) == NF_DROP;
-		return 0;
+		return;
 	}
 	while (rd_nla_next_nested(find_attr(body + head, size - head, NFTA_RULE_EXPRESSIONS), &element)) {
 		const struct nlattr *name = within(element, NFTA_EXPR_NAME), *data = within(element, NFTA_EXPR_DATA),
@@ -147,11 +146,10 @@ static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t si
 		}
 	}
 	if (rule.excludes)
-		return 0;
+		return;
 	set->drops |= rule.drops && rule.names && !rule.conditions;
 	set->may_drop |= rule.drops;
 	set->others |= rule.others;
-	return 0;
 }
 
 /* Whether a module of legacy iptables is loaded, whose rules cannot be read over netlink: 0 if so, or why not, or why that is
@@ -243,7 +241,7 @@ static void add_version(struct rd_devlink *devlink, enum rd_fwver_kind kind, con
 				   .value = rd_nla_text(table[DEVLINK_ATTR_INFO_VERSION_VALUE]) };
 }
 
-static int take_info(void *arg, uint8_t command, const void *attrs, size_t size)
+static void take_info(void *arg, uint8_t command, const void *attrs, size_t size)
 {
 	static const uint8_t policy[] = {
 		[DEVLINK_ATTR_BUS_NAME] = MNL_TYPE_NUL_STRING, [DEVLINK_ATTR_DEV_NAME] = MNL_TYPE_NUL_STRING
@@ -252,21 +250,20 @@ static int take_info(void *arg, uint8_t command, const void *attrs, size_t size)
 	struct rd_devlink *devlink;
 
 	if (command != DEVLINK_CMD_INFO_GET)
-		return 0;
+		return;
 	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
 	devlink = device_of(arg, table[DEVLINK_ATTR_BUS_NAME], table[DEVLINK_ATTR_DEV_NAME]);
 	if (!devlink)
-		return 0;
+		return;
 	while (rd_nla_next(attrs, size, &attr)) {
 		if (mnl_attr_get_type(attr) == DEVLINK_ATTR_INFO_VERSION_RUNNING)
 			add_version(devlink, RD_FWVER_RUNNING, attr);
 		else if (mnl_attr_get_type(attr) == DEVLINK_ATTR_INFO_VERSION_STORED)
 			add_version(devlink, RD_FWVER_STORED, attr);
 	}
-	return 0;
 }
 
-static int take_reporter(void *arg, uint8_t command, const void *attrs, size_t size)
+static void take_reporter(void *arg, uint8_t command, const void *attrs, size_t size)
 {
 	static const uint8_t policy[] = { [DEVLINK_ATTR_BUS_NAME] = MNL_TYPE_NUL_STRING,
 					  [DEVLINK_ATTR_DEV_NAME] = MNL_TYPE_NUL_STRING,
@@ -280,23 +277,22 @@ static int take_reporter(void *arg, uint8_t command, const void *attrs, size_t s
 	struct rd_devlink *devlink;
 
 	if (command != DEVLINK_CMD_HEALTH_REPORTER_GET)
-		return 0;
+		return;
 	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
 	rd_nla_nested(table[DEVLINK_ATTR_HEALTH_REPORTER], inner_policy, RD_ARRAY_SIZE(inner_policy), inner);
 	devlink = device_of(arg, table[DEVLINK_ATTR_BUS_NAME], table[DEVLINK_ATTR_DEV_NAME]);
 	if (!devlink)
-		return 0;
+		return;
 	/* A reporter without a state is ignored. */
 	if (!inner[DEVLINK_ATTR_HEALTH_REPORTER_NAME] || !inner[DEVLINK_ATTR_HEALTH_REPORTER_STATE] ||
 	    devlink->n_reporters == PARTS_MAX)
-		return 0;
+		return;
 	devlink->health_known = RD_OK;
 	reporter.healthy = mnl_attr_get_u8(inner[DEVLINK_ATTR_HEALTH_REPORTER_STATE]) == STATE_HEALTHY;
 	rd_nla_uint(inner[DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT], &reporter.errors);
 	rd_nla_uint(inner[DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT], &reporter.recoveries);
 	reporter.name = rd_nla_text(inner[DEVLINK_ATTR_HEALTH_REPORTER_NAME]);
 	*RD_ADD(devlink->reporters, devlink->n_reporters, devlink->cap_reporters) = reporter;
-	return 0;
 }
 
 void rd_collect_devlink(const struct rd_sysfs *fs, struct rd_netstate *net)

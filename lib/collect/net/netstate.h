@@ -3,6 +3,7 @@
 #ifndef RD_COLLECT_NETSTATE_H
 #define RD_COLLECT_NETSTATE_H
 
+#include "collect/shared/nlattr.h"
 #include "collect/shared/sysfs.h"
 #include "model/host/netstate.h"
 
@@ -44,6 +45,6 @@ void rd_collect_ethstate(const struct rd_sysfs *fs, const struct rd_ethfamilies 
 
 /* Requests a dump and calls `fn` for each message. RD_OK, RD_DENIED (added to fs->errors), RD_ABSENT. */
 enum rd_known rd_netstate_dump(const struct rd_sysfs *fs, int protocol, const void *request, size_t size,
-			       int (*fn)(void *arg, uint16_t type, const uint8_t *body, size_t length), void *arg);
+			       rd_nlmsg_fn *fn, void *arg);
 
 #endif

@@ -18,7 +18,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "collect/host/host.h"
-#include "collect/shared/nlattr.h"
 
 /* Addresses of interfaces, from rtnetlink. */
 
@@ -57,19 +56,18 @@ static bool rd_ifaddr_decode(uint16_t type, const uint8_t *body, size_t size, st
 	       rd_nla_bytes(table[IFA_ADDRESS], ret->addr.raw, wanted);
 }
 
-static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static void take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	struct rd_host *host = arg;
 	struct rd_ifaddr address;
 	size_t i = 0;
 
 	if (!rd_ifaddr_decode(type, body, size, &address))
-		return 0;
+		return;
 	while (i < host->n_netdevs && host->netdevs[i].ifindex != address.ifindex)
 		i++;
 	if (i < host->n_netdevs)
 		rd_netdev_add_addr(&host->netdevs[i], &address.addr);
-	return 0;
 }
 
 /* Addresses from rtnetlink: 0, or the errno of a source without netlink. */
@@ -79,7 +77,9 @@ static int rd_collect_netaddr(const struct rd_sysfs *fs, struct rd_host *host)
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	int r = rd_netlink(fs->src, NETLINK_ROUTE, &request, request.head.nlmsg_len, &bytes, NULL);
 
-	return r < 0 ? r : rd_nlmsgs_each(&bytes, take_message, host);
+	if (!r)
+		rd_nlmsgs_each(&bytes, take_message, host);
+	return r;
 }
 
 /* /proc/net: default routes, and the addresses of interfaces if netlink is not available. */
@@ -258,7 +258,7 @@ static void read_link_info(const struct nlattr *info, struct rd_netif *netif)
 		netif->vlan = mnl_attr_get_u16(vlan[IFLA_VLAN_ID]);
 }
 
-static int take_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static void take_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	static const uint8_t policy[] = {
 		[IFLA_IFNAME] = MNL_TYPE_NUL_STRING,
@@ -274,11 +274,11 @@ static int take_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
 	struct ifinfomsg info;
 
 	if (type != RTM_NEWLINK || size < sizeof(info) || net->n_ifs == LINKS_MAX)
-		return 0;
+		return;
 	memcpy(&info, body, sizeof(info));
 	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
 	if (!table[IFLA_IFNAME] || info.ifi_index <= 0)
-		return 0;
+		return;
 	netif = RD_ADD(net->ifs, net->n_ifs, net->cap_ifs);
 	*netif = (struct rd_netif){ .ifindex = (unsigned)info.ifi_index, .flags = info.ifi_flags, .vlan = -1 };
 	netif->name = rd_nla_text(table[IFLA_IFNAME]);
@@ -290,7 +290,6 @@ static int take_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
 		RD_SET(netif->carrier_down, u32_of(table[IFLA_CARRIER_DOWN_COUNT]));
 	if (table[IFLA_LINKINFO])
 		read_link_info(table[IFLA_LINKINFO], netif);
-	return 0;
 }
 
 void rd_collect_links(const struct rd_sysfs *fs, struct rd_netstate *net)
@@ -309,14 +308,13 @@ void rd_collect_links(const struct rd_sysfs *fs, struct rd_netstate *net)
 	net->links_known = rd_netstate_dump(fs, NETLINK_ROUTE, &request, sizeof(request), take_link, net);
 }
 
-static int take_address(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static void take_address(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	struct rd_netstate *net = arg;
 	struct rd_ifaddr address;
 
 	if (net->n_addrs < NEIGHS_MAX && rd_ifaddr_decode(type, body, size, &address))
 		*RD_ADD(net->addrs, net->n_addrs, net->cap_addrs) = address;
-	return 0;
 }
 
 void rd_collect_ifaddrs(const struct rd_sysfs *fs, struct rd_netstate *net)
@@ -363,7 +361,7 @@ static bool decode_route(uint16_t type, const uint8_t *body, size_t size, struct
 	return true;
 }
 
-static int take_route(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static void take_route(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	const struct nlattr *multipath;
 	struct rd_netstate *net = arg;
@@ -372,7 +370,7 @@ static int take_route(void *arg, uint16_t type, const uint8_t *body, size_t size
 
 	if (net->n_routes >= ROUTES_MAX || !decode_route(type, body, size, &route, &info, &multipath) ||
 	    route.table == RT_TABLE_LOCAL || (info.rtm_flags & RTM_F_CLONED))
-		return 0;
+		return;
 	if (multipath) {
 		/* Adds a route for each next hop of a multipath route. */
 		const uint8_t *at = mnl_attr_get_payload(multipath);
@@ -393,7 +391,6 @@ static int take_route(void *arg, uint16_t type, const uint8_t *body, size_t size
 		}
 	} else
 		add_route(net, &route);
-	return 0;
 }
 
 struct found_route {
@@ -401,14 +398,13 @@ struct found_route {
 	bool found;
 };
 
-static int take_found(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static void take_found(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	const struct nlattr *multipath;
 	struct found_route *found = arg;
 	struct rtmsg info;
 
 	found->found |= decode_route(type, body, size, &found->route, &info, &multipath);
-	return 0;
 }
 
 void rd_collect_route(const struct rd_sysfs *fs, const struct rd_route_query *query, struct rd_route *ret, int *code)
@@ -449,7 +445,7 @@ void rd_collect_route(const struct rd_sysfs *fs, const struct rd_route_query *qu
 	}
 }
 
-static int take_policy(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static void take_policy(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	static const uint8_t policy[] = { [FRA_SRC] = MNL_TYPE_BINARY, [FRA_TABLE] = MNL_TYPE_U32 };
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
@@ -459,11 +455,11 @@ static int take_policy(void *arg, uint16_t type, const uint8_t *body, size_t siz
 	size_t wanted;
 
 	if (type != RTM_NEWRULE || size < sizeof(info) || net->n_policies >= ROUTES_MAX)
-		return 0;
+		return;
 	memcpy(&info, body, sizeof(info));
 	wanted = address_size(info.family);
 	if (!wanted)
-		return 0;
+		return;
 	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
 	rule = RD_ADD(net->policies, net->n_policies, net->cap_policies);
 	*rule = (struct rd_policy){ .v6 = info.family == AF_INET6, .table = info.table };
@@ -471,7 +467,6 @@ static int take_policy(void *arg, uint16_t type, const uint8_t *body, size_t siz
 		rule->table = u32_of(table[FRA_TABLE]);
 	if (info.src_len <= 8 * wanted && rd_nla_bytes(table[FRA_SRC], rule->source, wanted))
 		rule->source_len = info.src_len;
-	return 0;
 }
 
 void rd_collect_routes(const struct rd_sysfs *fs, struct rd_netstate *net)
@@ -480,7 +475,7 @@ void rd_collect_routes(const struct rd_sysfs *fs, struct rd_netstate *net)
 	net->policies_known = dump_rtnl(fs, RTM_GETRULE, sizeof(struct rtmsg), take_policy, net);
 }
 
-static int take_neigh(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static void take_neigh(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	static const uint8_t policy[] = { [NDA_DST] = MNL_TYPE_BINARY };
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
@@ -490,18 +485,17 @@ static int take_neigh(void *arg, uint16_t type, const uint8_t *body, size_t size
 	size_t wanted;
 
 	if (type != RTM_NEWNEIGH || size < sizeof(info) || net->n_neighs == NEIGHS_MAX)
-		return 0;
+		return;
 	memcpy(&info, body, sizeof(info));
 	wanted = address_size(info.ndm_family);
 	rd_nla_table(body + sizeof(info), size - sizeof(info), policy, RD_ARRAY_SIZE(policy), table);
 	if (!wanted || info.ndm_ifindex <= 0 || (info.ndm_state & (NUD_NOARP | NUD_PERMANENT)) ||
 	    !rd_nla_bytes(table[NDA_DST], neigh.addr, wanted))
-		return 0;
+		return;
 	neigh.v6 = info.ndm_family == AF_INET6;
 	neigh.ifindex = (unsigned)info.ndm_ifindex;
 	neigh.state = info.ndm_state;
 	*RD_ADD(net->neighs, net->n_neighs, net->cap_neighs) = neigh;
-	return 0;
 }
 
 void rd_collect_neighs(const struct rd_sysfs *fs, struct rd_netstate *net)

@@ -325,7 +325,7 @@ static void release(struct take *take, const uint8_t *body)
 	take->released = taken;
 }
 
-static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static void take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	const struct nlattr *attrs[RD_NLDEV_ATTRS] = { 0 };
 	struct take *take = arg;
@@ -335,19 +335,18 @@ static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t si
 		take->gap->code = rd_nlmsg_error(type, body, size);
 	take->gap->interrupted |= (rd_nlmsg_flags(body) & NLM_F_DUMP_INTR) != 0;
 	if (type != RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, places[take->kind].command))
-		return 0;
+		return;
 	if (!rd_nla_table(body, size, policy, RD_NLDEV_ATTRS, attrs))
 		take->gap->damaged = true;
 	/* Ignore replies about another device than the queried one. */
 	if (!attrs[RDMA_NLDEV_ATTR_DEV_INDEX] ||
 	    mnl_attr_get_u32(attrs[RDMA_NLDEV_ATTR_DEV_INDEX]) != take->res->devs[take->dev].index)
-		return 0;
+		return;
 	/* A dump has a table; the reply to a query by number has the attributes next to those of the device. */
 	if (attrs[places[take->kind].table])
 		take_table(take, attrs[places[take->kind].table]);
 	else if (attrs[places[take->kind].id])
 		take_entry(take, attrs);
-	return 0;
 }
 
 void rd_nldev_take(const struct rd_bytes *reply, enum rd_res_kind kind, int dev, struct rd_res *res)
@@ -403,14 +402,13 @@ struct each {
 	take_fn *take;
 };
 
-static int each_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static void each_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	const struct nlattr *attrs[RD_NLDEV_ATTRS];
 	const struct each *each = arg;
 
 	if (type == each->type && rd_nla_table(body, size, policy, RD_NLDEV_ATTRS, attrs))
 		each->take(each->nl, each->dev, attrs);
-	return 0;
 }
 
 /* Sends a request, and takes the messages of the reply. */

@@ -9,19 +9,17 @@
 
 #include "base/memory.h"
 
-int rd_nlmsgs_each(const struct rd_bytes *bytes, rd_nlmsg_fn *fn, void *arg)
+void rd_nlmsgs_each(const struct rd_bytes *bytes, rd_nlmsg_fn *fn, void *arg)
 {
 	size_t length, left = bytes->size;
 	const uint8_t *at = bytes->data;
-	int r = 0;
 
-	for (; r >= 0 && (length = rd_nlmsg_length(at, left)); at += length, left -= length) {
+	for (; (length = rd_nlmsg_length(at, left)); at += length, left -= length) {
 		struct nlmsghdr head;
 
 		memcpy(&head, at, sizeof(head));
-		r = fn(arg, head.nlmsg_type, at + NLMSG_HDRLEN, head.nlmsg_len - NLMSG_HDRLEN);
+		fn(arg, head.nlmsg_type, at + NLMSG_HDRLEN, head.nlmsg_len - NLMSG_HDRLEN);
 	}
-	return r < 0 ? r : 0;
 }
 
 uint16_t rd_nlmsg_flags(const uint8_t *body)
@@ -167,25 +165,25 @@ struct each {
 	void *arg;
 };
 
-static int take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
+static void take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	const struct each *each = arg;
 	struct genlmsghdr head;
 
 	if (type < NLMSG_MIN_TYPE || size < GENL_HDRLEN)
-		return 0;
+		return;
 	memcpy(&head, body, sizeof(head));
-	return each->fn(each->arg, head.cmd, body + GENL_HDRLEN, size - GENL_HDRLEN);
+	each->fn(each->arg, head.cmd, body + GENL_HDRLEN, size - GENL_HDRLEN);
 }
 
-int rd_genl_each(const struct rd_bytes *reply, rd_genl_fn *fn, void *arg)
+void rd_genl_each(const struct rd_bytes *reply, rd_genl_fn *fn, void *arg)
 {
 	struct each each = { fn, arg };
 
-	return rd_nlmsgs_each(reply, take_message, &each);
+	rd_nlmsgs_each(reply, take_message, &each);
 }
 
-static int take_family(void *arg, uint8_t command, const void *attrs, size_t size)
+static void take_family(void *arg, uint8_t command, const void *attrs, size_t size)
 {
 	static const uint8_t policy[] = { [CTRL_ATTR_FAMILY_ID] = MNL_TYPE_U16 };
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
@@ -194,7 +192,6 @@ static int take_family(void *arg, uint8_t command, const void *attrs, size_t siz
 	rd_nla_table(attrs, size, policy, RD_ARRAY_SIZE(policy), table);
 	if (table[CTRL_ATTR_FAMILY_ID] && rd_nla_uint(table[CTRL_ATTR_FAMILY_ID], &value))
 		*(uint16_t *)arg = (uint16_t)value;
-	return 0;
 }
 
 int rd_genl_family(struct rd_source *src, const char *name, uint16_t *ret, struct rd_err *err)

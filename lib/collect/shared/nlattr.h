@@ -13,10 +13,10 @@
 #include "source/shared/source.h"
 #include <linux/genetlink.h>
 
-/* Called with the payload of each message. A negative return value ends the iteration and is returned. */
-typedef int rd_nlmsg_fn(void *arg, uint16_t type, const uint8_t *body, size_t size);
+/* Called with the payload of each message. */
+typedef void rd_nlmsg_fn(void *arg, uint16_t type, const uint8_t *body, size_t size);
 
-int rd_nlmsgs_each(const struct rd_bytes *bytes, rd_nlmsg_fn *fn, void *arg);
+void rd_nlmsgs_each(const struct rd_bytes *bytes, rd_nlmsg_fn *fn, void *arg);
 
 /* For use in an rd_nlmsg_fn: the flags of the message with this body. */
 uint16_t rd_nlmsg_flags(const uint8_t *body);
@@ -79,9 +79,9 @@ void rd_genl_begin(struct rd_genl_request *request, uint16_t family, uint8_t com
 int rd_genl_query(struct rd_source *src, const struct rd_genl_request *request, struct rd_bytes *ret,
 		  struct rd_err *err);
 
-/* Called with the attributes of each message of a reply. A negative return value ends the iteration and is returned. */
-typedef int rd_genl_fn(void *arg, uint8_t command, const void *attrs, size_t size);
-int rd_genl_each(const struct rd_bytes *reply, rd_genl_fn *fn, void *arg);
+/* Called with the attributes of each message of a reply. */
+typedef void rd_genl_fn(void *arg, uint8_t command, const void *attrs, size_t size);
+void rd_genl_each(const struct rd_bytes *reply, rd_genl_fn *fn, void *arg);
 
 /*
  * Sends an ethtool request for one interface: `command` is ETHTOOL_MSG_…_GET, `stats` requests statistics with it (pause, FEC),

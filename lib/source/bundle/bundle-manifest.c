@@ -31,8 +31,7 @@ void rd_redaction_add_net(struct rd_redaction *redaction, uint16_t pseudonym, ui
 
 void rd_manifest_deinit(struct rd_manifest *manifest)
 {
-	free(manifest->hostname);
-	free(manifest->samples);
+	RD_FREE(manifest->hostname, manifest->samples);
 	rd_redaction_deinit(&manifest->redaction);
 	*manifest = (struct rd_manifest){ 0 };
 }

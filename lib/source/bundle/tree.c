@@ -92,8 +92,7 @@ void rd_tree_destroy(struct rd_tree *tree)
 	if (tree->map.data)
 		munmap(tree->map.data, tree->map.size);
 	rd_map_deinit(&tree->children);
-	free(tree->nodes);
-	free(tree);
+	RD_FREE(tree->nodes, tree);
 }
 
 struct rd_node *rd_tree_node(struct rd_tree *tree, uint32_t node)

@@ -724,11 +724,7 @@ static void guard_close(struct rd_source *src)
 	struct guard *guard = (struct guard *)src;
 
 	forget(guard);
-	free(guard->entries);
-	free(guard->arenas);
-	free(guard->logs);
-	free(guard->bundle);
-	free(guard);
+	RD_FREE(guard->entries, guard->arenas, guard->logs, guard->bundle, guard);
 }
 
 static struct rd_source *open_guard(struct rd_source *inner, const char *bundle, unsigned limit_ms)

@@ -109,8 +109,7 @@ static void mads_close(struct rd_mads *mads)
 			rd_libibumad.umad_unregister(umad->fd, umad->agents[i]);
 	if (umad->fd >= 0)
 		rd_libibumad.umad_close_port(umad->fd);
-	free(umad->buf);
-	free(umad);
+	RD_FREE(umad->buf, umad);
 }
 
 static const struct rd_mads_ops umad_ops = {

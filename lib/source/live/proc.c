@@ -39,9 +39,7 @@
 
 void rd_proc_tcp_deinit(struct rd_proc_tcp *tcp)
 {
-	free(tcp->inodes);
-	free(tcp->local);
-	free(tcp->remote);
+	RD_FREE(tcp->inodes, tcp->local, tcp->remote);
 	*tcp = (struct rd_proc_tcp){ 0 };
 }
 

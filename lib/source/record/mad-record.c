@@ -114,8 +114,7 @@ static void recorder_close(struct rd_mads *mads)
 
 	recorder->kept(recorder->arg, recorder->log);
 	rd_mads_closep(&recorder->inner);
-	free(recorder->queries);
-	free(recorder);
+	RD_FREE(recorder->queries, recorder);
 }
 
 static const struct rd_mads_ops recorder_ops = {
@@ -214,9 +213,7 @@ static void teller_close(struct rd_mads *mads)
 	struct teller *teller = (struct teller *)mads;
 
 	rd_bytes_deinit(&teller->file);
-	free(teller->told);
-	free(teller->coming);
-	free(teller);
+	RD_FREE(teller->told, teller->coming, teller);
 }
 
 static const struct rd_mads_ops teller_ops = {

@@ -16,8 +16,7 @@
 void rd_redact_deinit(struct rd_redact *redact)
 {
 	for (size_t i = 0; i < redact->n_words; i++) {
-		free(redact->words[i].in);
-		free(redact->words[i].out);
+		RD_FREE(redact->words[i].in, redact->words[i].out);
 	}
 	free(redact->words);
 	rd_map_deinit(&redact->words_by_text);

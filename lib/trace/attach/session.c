@@ -485,6 +485,5 @@ void rd_session_destroy(struct rd_session *session)
 		close(session->poll);
 	if (session->holder > 0)
 		waitpid(session->holder, NULL, WNOHANG);
-	free(session->info.reason);
-	free(session);
+	RD_FREE(session->info.reason, session);
 }

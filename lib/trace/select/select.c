@@ -629,8 +629,7 @@ static void drop_unreached(struct rd_sel *sel)
 
 	for (size_t i = 0; i < set->n_fns; i++) {
 		if (!set->modules[set->fns[i].module].rdma && !set->fns[i].n_roots) {
-			free(set->fns[i].name);
-			free(set->fns[i].roots);
+			RD_FREE(set->fns[i].name, set->fns[i].roots);
 			moved[i] = UINT32_MAX;
 			continue;
 		}

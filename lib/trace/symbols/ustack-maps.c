@@ -173,8 +173,7 @@ void rd_maps_deinit(struct rd_maps *maps)
 {
 	for (size_t i = 0; i < maps->n; i++)
 		free(maps->v[i].name);
-	free(maps->v);
-	free(maps->areas);
+	RD_FREE(maps->v, maps->areas);
 	*maps = (struct rd_maps){ 0 };
 }
 
