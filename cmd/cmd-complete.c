@@ -68,7 +68,7 @@ static void add_words(struct rd_buf *out, const char *typed, const char *before,
 
 static void add_ibdevs(struct rd_source *source, struct rd_buf *out, const char *typed, const char *before)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 
 	if (rd_list_dir(source, "/sys/class/infiniband", &names, NULL) < 0)
 		return;
@@ -78,7 +78,7 @@ static void add_ibdevs(struct rd_source *source, struct rd_buf *out, const char 
 
 static void add_pids(struct rd_source *source, struct rd_buf *out, const char *typed, const char *before)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 
 	if (rd_list_dir(source, "/proc", &names, NULL) < 0)
 		return;

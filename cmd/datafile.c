@@ -151,7 +151,7 @@ static bool is_conf(const char *name)
 }
 
 /* Returns whether the directory exists. */
-static bool list_folder(struct rd_source *host, const char *folder, struct rd_names *ret, struct rd_errlist *errors)
+static bool list_folder(struct rd_source *host, const char *folder, struct rd_texts *ret, struct rd_errlist *errors)
 {
 	struct rd_err err = { 0 };
 	int r = rd_list_dir(host, folder, ret, &err);
@@ -163,7 +163,7 @@ static bool list_folder(struct rd_source *host, const char *folder, struct rd_na
 
 static void add_folder(struct rd_source *host, const char *folder, struct rd_table *table, struct rd_errlist *errors)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	struct rd_err err = { 0 };
 	size_t n = 0;
 
@@ -182,26 +182,18 @@ static void add_folder(struct rd_source *host, const char *folder, struct rd_tab
 	}
 }
 
-static bool has(const struct rd_names *names, const char *name)
-{
-	for (size_t i = 0; i < names->n; i++)
-		if (strcmp(names->v[i], name) == 0)
-			return true;
-	return false;
-}
-
 /* Returns whether the directory exists. */
 static bool add_site(struct rd_source *host, const char *folder, const char *name, struct rd_table *table,
 		     struct rd_errlist *errors)
 {
 	_cleanup_free_ char *several = rd_text("%s/%s.d", folder, name), *one = rd_text("%s/%s", folder, name);
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 
 	if (!list_folder(host, folder, &names, errors))
 		return false;
-	if (has(&names, strrchr(several, '/') + 1))
+	if (rd_texts_has(&names, strrchr(several, '/') + 1))
 		add_folder(host, several, table, errors);
-	if (has(&names, name))
+	if (rd_texts_has(&names, name))
 		add_file(host, one, table, errors);
 	return true;
 }

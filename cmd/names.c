@@ -72,7 +72,7 @@ int rd_cmd_choose(const char *name, const struct rd_cmd **ret, struct rd_err *er
 static bool add_below(struct rd_source *source, const char *folder, const char *name, struct rd_buf *out)
 {
 	_cleanup_free_ char *path = rd_text("%s/%s/infiniband", folder, name);
-	_cleanup_names_ struct rd_names devices = { 0 };
+	_cleanup_texts_ struct rd_texts devices = { 0 };
 
 	if (rd_list_dir(source, path, &devices, NULL) < 0)
 		return false;
@@ -84,7 +84,7 @@ static bool add_below(struct rd_source *source, const char *folder, const char *
 /* Of a soft device, whose interface is below it, and not on its function. */
 static bool add_of_gids(struct rd_source *source, const char *interface, struct rd_buf *out)
 {
-	_cleanup_names_ struct rd_names devices = { 0 };
+	_cleanup_texts_ struct rd_texts devices = { 0 };
 	bool found = false;
 
 	if (rd_list_dir(source, "/sys/class/infiniband", &devices, NULL) < 0)

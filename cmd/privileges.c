@@ -166,7 +166,7 @@ static void read_parts(struct rd_source *source, void *arg)
 	const unsigned *parts = arg;
 	struct rd_ctx ctx = *noted.ctx;
 	_cleanup_free_ char *host = NULL;
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	struct rd_err err;
 
 	ctx.source = source;

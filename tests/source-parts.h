@@ -11,7 +11,7 @@
 struct source_parts {
 	struct rd_source_ops ops;
 	int (*read_file)(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err);
-	int (*list_dir)(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err);
+	int (*list_dir)(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err);
 	int (*read_link)(struct rd_source *src, const char *path, char **ret, struct rd_err *err);
 	int (*stat_rdev)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
 	int (*stat_ino)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
@@ -24,7 +24,7 @@ static inline int parts_get(struct rd_source *src, const struct rd_query *query,
 			    struct rd_err *err)
 {
 	const struct source_parts *parts = (const struct source_parts *)src->ops;
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	char *target = NULL;
 	int r;
 
@@ -33,7 +33,7 @@ static inline int parts_get(struct rd_source *src, const struct rd_query *query,
 		return parts->read_file(src, query->data, &ret->bytes, err);
 	case RD_OP_LIST:
 		r = parts->list_dir(src, query->data, &names, err);
-		return r < 0 ? r : rd_names_pack(&names, &ret->bytes);
+		return r < 0 ? r : rd_texts_pack(&names, &ret->bytes);
 	case RD_OP_LINK:
 		r = parts->read_link(src, query->data, &target, err);
 		if (r == 0)

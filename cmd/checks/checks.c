@@ -63,7 +63,7 @@ static void judge_job_env(struct checks *checks)
 	static const struct rd_finding too_many = { "env-too-many",
 						    "Too many system-wide environment variables to check", NULL,
 						    RD_SEV_UNKNOWN };
-	const struct rd_text_list *lines = &checks->system.job_env;
+	const struct rd_texts *lines = &checks->system.job_env;
 	_cleanup_(rd_effects_deinit) struct rd_effects effects = { 0 };
 	int r = 0;
 

@@ -110,7 +110,7 @@ static void add_pid(struct sample *sample, uint32_t pid)
 /* Of a bundle, those that it recorded. */
 static int find_processes(const struct job_opts *opts, struct rd_source *src, struct sample *sample, struct rd_err *err)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	int r = rd_list_dir(src, is_live(src) ? "/proc" : RD_SOURCE_JOB, &names, err);
 
 	for (size_t i = 0; i < names.n && i < PROCESSES_MAX; i++) {
@@ -184,7 +184,7 @@ struct result {
 static void judge(struct rd_source *src, pid_t pid, struct result *result)
 {
 	_cleanup_(sample_deinit) struct sample sample = { 0 };
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	const struct rd_job_view *worst;
 	struct rd_err err = { 0 };
 	int rank;

@@ -43,7 +43,7 @@ static int trace_probes(struct rd_ctx *ctx, struct rd_fnset *set, const char *wa
 			struct rd_err *err)
 {
 	_cleanup_free_ char *device = rd_dup_if(wanted);
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	/* No causes are looked for, and nothing is dropped. */
 	const struct trace_opts opts = { .summary = true, .benign = true };
 	struct seen seen = { 0 };

@@ -50,7 +50,7 @@ void trace_extend_destroy(struct trace_extend *e)
 void trace_extend_notice(struct trace *t)
 {
 	struct trace_extend *e = t->extend;
-	_cleanup_names_ struct rd_names news = { 0 };
+	_cleanup_texts_ struct rd_texts news = { 0 };
 	_cleanup_buf_ struct rd_buf names = { 0 };
 	uint64_t at = t->started, loads = rd_session_loads(t->session, &at);
 	struct rd_err err = { 0 };

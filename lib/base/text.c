@@ -164,6 +164,31 @@ char *rd_texts_keep(struct rd_texts *texts, const char *text, size_t size)
 	return copy;
 }
 
+void rd_texts_add(struct rd_texts *texts, const char *text)
+{
+	rd_texts_keep(texts, text, strlen(text));
+}
+
+bool rd_texts_has(const struct rd_texts *texts, const char *text)
+{
+	for (size_t i = 0; i < texts->n; i++)
+		if (strcmp(texts->v[i], text) == 0)
+			return true;
+	return false;
+}
+
+void rd_texts_copy(const struct rd_texts *from, struct rd_texts *ret)
+{
+	*ret = (struct rd_texts){ 0 };
+	for (size_t i = 0; i < from->n; i++)
+		rd_texts_add(ret, from->v[i]);
+}
+
+void rd_texts_sort(struct rd_texts *texts)
+{
+	rd_sort(texts->v, texts->n, sizeof(*texts->v), rd_compare_texts);
+}
+
 void rd_texts_deinit(struct rd_texts *texts)
 {
 	for (size_t i = 0; i < texts->n; i++)

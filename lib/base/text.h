@@ -49,14 +49,20 @@ bool rd_port_fits(const char *wanted, const char *device, unsigned port);
 void rd_charset_init(void);
 void rd_charset_load(void);
 
-/* Copies of texts that were parsed in place, and to which results point. */
+/* A list of texts: of names, or of copies that were parsed in place, and to which results point. */
 struct rd_texts {
-	char **v;
+	char **v; /* owned */
 	size_t n, cap;
 };
+#define _cleanup_texts_ __attribute__((cleanup(rd_texts_deinit)))
 
 /* Keeps a copy of `size` bytes of text, made by rd_dup_part, and returns it. */
 char *rd_texts_keep(struct rd_texts *texts, const char *text, size_t size);
+
+void rd_texts_add(struct rd_texts *texts, const char *text); /* a copy */
+bool rd_texts_has(const struct rd_texts *texts, const char *text);
+void rd_texts_copy(const struct rd_texts *from, struct rd_texts *ret);
+void rd_texts_sort(struct rd_texts *texts); /* by byte value */
 void rd_texts_deinit(struct rd_texts *texts);
 
 #endif

@@ -9,7 +9,7 @@
 
 static void walk(struct rd_source *source, const char *path, int depth, int *left)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 
 	if (depth > 8 || rd_list_dir(source, path, &names, NULL) < 0)
 		return;

@@ -31,7 +31,7 @@ static int read_file(struct rd_source *src, const char *path, struct rd_bytes *r
 	return rd_err_set(err, ENOENT, path, "not here");
 }
 
-static int list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+static int list_dir(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
 {
 	static const char *const dirs[][2] = {
 		{ "/sys/class/infiniband", "mlx5_0" },

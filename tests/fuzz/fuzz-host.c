@@ -34,17 +34,17 @@ static const struct {
 	{ "/hugepages", "hugepages-2048kB" },
 };
 
-static int mirror_list(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+static int mirror_list(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
 {
 	size_t size = strlen(path);
 
 	(void)src;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(members); i++) {
-		struct rd_names names = { (char *[]){ (char *)members[i].name }, 1, 1 };
+		struct rd_texts names = { (char *[]){ (char *)members[i].name }, 1, 1 };
 		size_t n = strlen(members[i].end);
 
 		if (size > n && strcmp(path + size - n, members[i].end) == 0) {
-			rd_names_copy(&names, ret);
+			rd_texts_copy(&names, ret);
 			return 0;
 		}
 	}

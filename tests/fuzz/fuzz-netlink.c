@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <linux/netlink.h>
 
-static int no_directory(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+static int no_directory(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
 {
 	(void)src;
 	(void)ret;

@@ -30,12 +30,12 @@ static int an_inode(struct rd_source *src, const char *path, uint64_t *ret, stru
 	return 0;
 }
 
-static int an_empty_folder(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+static int an_empty_folder(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
 {
 	(void)src;
 	(void)path;
 	(void)err;
-	*ret = (struct rd_names){ 0 };
+	*ret = (struct rd_texts){ 0 };
 	return 0;
 }
 

@@ -341,7 +341,7 @@ static int mutant_read_link(struct rd_source *src, const char *path, char **ret,
 	return *ret ? 0 : rd_err_set(err, ENOMEM, path, "made up");
 }
 
-static int mutant_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+static int mutant_list_dir(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
 {
 	struct mutant *mutant = mutant_of(src);
 	struct question question = about(LIST, path);
@@ -353,13 +353,13 @@ static int mutant_list_dir(struct rd_source *src, const char *path, struct rd_na
 	for (size_t at = 0; changed && (change = next_change(mutant, &question, &at));) {
 		if (change->verb == V_ERRNO) {
 			if (r == 0)
-				rd_names_deinit(ret);
+				rd_texts_deinit(ret);
 			return rd_err_set(err, change_errno(change), path, "made up");
 		}
 		if (r < 0 && r != -ENOENT)
 			return r;
 		if (r < 0)
-			*ret = (struct rd_names){ 0 };
+			*ret = (struct rd_texts){ 0 };
 		r = 0;
 		change_names(change, MANY, add_alias, ret);
 	}

@@ -381,7 +381,7 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* As a directory has them: no slashes, sorted, each once. */
-static void settle(struct rd_names *names)
+static void settle(struct rd_texts *names)
 {
 	size_t n = 0;
 
@@ -395,7 +395,7 @@ static void settle(struct rd_names *names)
 	names->n = n;
 }
 
-static void add_name(struct rd_names *names, const void *data, size_t size)
+static void add_name(struct rd_texts *names, const void *data, size_t size)
 {
 	char *name = strndup(data, size < NAME_BYTES_MAX ? size : NAME_BYTES_MAX);
 
@@ -408,21 +408,21 @@ static void add_name(struct rd_names *names, const void *data, size_t size)
 		names->v[names->n++] = name;
 }
 
-static void drop_name(struct rd_names *names, size_t i)
+static void drop_name(struct rd_texts *names, size_t i)
 {
 	free(names->v[i]);
 	memmove(&names->v[i], &names->v[i + 1], (names->n - i - 1) * sizeof(*names->v));
 	names->n--;
 }
 
-static void keep_names(struct rd_names *names, size_t n)
+static void keep_names(struct rd_texts *names, size_t n)
 {
 	while (names->n > n)
 		drop_name(names, names->n - 1);
 }
 
 /* One name more, which gets the answers of the i-th. */
-static void add_as(struct rd_names *names, size_t i, const void *data, size_t size,
+static void add_as(struct rd_texts *names, size_t i, const void *data, size_t size,
 		   void (*add_alias)(const char *name, const char *of))
 {
 	size_t n = names->n;
@@ -433,7 +433,7 @@ static void add_as(struct rd_names *names, size_t i, const void *data, size_t si
 }
 
 void change_names(const struct change *change, char many, void (*add_alias)(const char *name, const char *of),
-		  struct rd_names *names)
+		  struct rd_texts *names)
 {
 	size_t i = names->n ? change->at % names->n : 0;
 	const char *text = token(change);

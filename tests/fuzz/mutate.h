@@ -47,6 +47,6 @@ void change_messages(const struct change *change, struct rd_bytes *bytes);
 /* `add_alias` is told of names that the host does not have, and whose answers they are to get. A name of one of many is that
  * name, `many` and a number. */
 void change_names(const struct change *change, char many, void (*add_alias)(const char *name, const char *of),
-		  struct rd_names *names);
+		  struct rd_texts *names);
 
 #endif

@@ -14,7 +14,7 @@ static int fake_read(struct rd_source *src, const char *path, struct rd_bytes *r
 	return fake->files ? rd_read_file(fake->files, path, ret, err) : rd_err_set(err, ENOENT, path, "no files");
 }
 
-static int fake_list(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+static int fake_list(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
 {
 	struct fake_netlink *fake = (struct fake_netlink *)src;
 

@@ -53,7 +53,7 @@ TEST(a_bare_tree_is_read_with_or_without_a_folder_above_it)
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(folders); i++) {
 		_cleanup_(rd_source_closep) struct rd_source *source = NULL;
-		_cleanup_names_ struct rd_names names = { 0 };
+		_cleanup_texts_ struct rd_texts names = { 0 };
 		_cleanup_buf_ struct rd_buf tar = { 0 };
 		char path[128];
 		uint64_t rdev = 1;
@@ -104,7 +104,7 @@ TEST(a_directory_is_read_like_an_archive_of_it)
 static bool sees_what_it_may(const char *root)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	char *target = NULL;
 
 	if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
@@ -262,7 +262,7 @@ TEST(a_bomb_is_refused_before_it_takes_the_memory)
 TEST(a_denied_file_is_denied_again_and_others_are_as_they_were)
 {
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	struct rd_err err = { 0 };
 	uint64_t value = 0;
 
@@ -351,7 +351,7 @@ TEST(a_later_sample_has_what_changed_and_the_rest_as_before)
 		"\"requests\":[{\"ask\":\"read\",\"path\":\"/sys/a\"},{\"ask\":\"read\",\"path\":\"/sys/b\","
 		"\"errno\":\"ENOENT\"},{\"ask\":\"list\",\"path\":\"/sys\",\"names\":[\"a\"]}]}]}";
 	_cleanup_(rd_source_closep) struct rd_source *source = NULL;
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	_cleanup_buf_ struct rd_buf tar = { 0 };
 
 	tar_add(&tar, "manifest.json", manifest);

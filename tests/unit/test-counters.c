@@ -43,7 +43,7 @@ static int refuse_read(struct rd_source *src, const char *path, struct rd_bytes 
 	return rd_err_set(err, refusing->code, path, "refused");
 }
 
-static int hand_list(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+static int hand_list(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
 {
 	return rd_list_dir(((struct refusing *)src)->files, path, ret, err);
 }

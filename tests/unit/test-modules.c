@@ -37,8 +37,8 @@ FAKE_HOST_TEST(all_that_depend_on_the_core_are_found_directly_or_not)
 	assert_false(marked[rd_kmods_find(&mods, "loop")]);
 	assert_int_equal(rd_kmods_find(&mods, "cut"), -1);
 	assert_int_equal(rd_kmods_find(&mods, "no_users"), -1);
-	assert_true(rd_kmod_used_by(&mods.v[rd_kmods_find(&mods, "new_core")], "new_driver"));
-	assert_int_equal(mods.v[rd_kmods_find(&mods, "loop")].n_users, 0);
+	assert_true(rd_texts_has(&mods.v[rd_kmods_find(&mods, "new_core")].users, "new_driver"));
+	assert_int_equal(mods.v[rd_kmods_find(&mods, "loop")].users.n, 0);
 }
 
 FAKE_HOST_TEST(module_files_are_found_whatever_dash_or_packing)

@@ -185,9 +185,9 @@ static int read_file(struct rd_source *src, const char *path, struct rd_bytes *r
 	return rd_err_set(err, ENOENT, path, "no");
 }
 
-static int list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+static int list_dir(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
 {
-	*ret = (struct rd_names){ 0 };
+	*ret = (struct rd_texts){ 0 };
 	return 0;
 }
 

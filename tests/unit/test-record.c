@@ -58,7 +58,7 @@ static void ask_all(struct rd_source *source, struct rd_buf *out)
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(paths); i++) {
 		_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-		_cleanup_names_ struct rd_names names = { 0 };
+		_cleanup_texts_ struct rd_texts names = { 0 };
 		_cleanup_free_ char *target = NULL;
 		uint64_t ino = 0, rdev = 0;
 		int r = rd_read_file(source, paths[i], &bytes, NULL);
@@ -133,7 +133,7 @@ HOST_TEST(a_recording_of_a_recording_says_the_same)
 	assert_int_equal(rd_stat(record, RD_OP_INO, "/sys/devices/pci0/none", &before, NULL), 0);
 	assert_int_equal(rd_source_record_next(record, NULL), 0);
 	assert_int_equal(rd_stat(record, RD_OP_MODE, "/bin/sh", &mode, NULL), 0);
-	assert_int_equal(rd_list_dir(record, "/bin/sh", &(struct rd_names){ 0 }, NULL), -ENOTDIR);
+	assert_int_equal(rd_list_dir(record, "/bin/sh", &(struct rd_texts){ 0 }, NULL), -ENOTDIR);
 	reopen(record, ".tar", &bundle);
 	record2 = rd_source_record_open(bundle);
 	assert_int_equal(rd_stat(record2, RD_OP_MODE, "/bin/sh", &again, NULL), 0);
@@ -145,7 +145,7 @@ HOST_TEST(a_recording_of_a_recording_says_the_same)
 	/* Asked in the first sample only, and still so. */
 	assert_int_equal(rd_stat(record2, RD_OP_MODE, "/bin/sh", &again, NULL), 0);
 	assert_int_equal(again, mode);
-	assert_int_equal(rd_list_dir(record2, "/bin/sh", &(struct rd_names){ 0 }, NULL), -ENOTDIR);
+	assert_int_equal(rd_list_dir(record2, "/bin/sh", &(struct rd_texts){ 0 }, NULL), -ENOTDIR);
 	assert_int_equal(rd_read_file(record2, "/sys/none", &bytes, NULL), -ENOENT);
 	reopen(record2, ".tar", &bundle2);
 	assert_int_equal(rd_stat(bundle2, RD_OP_MODE, "/bin/sh", &again, NULL), 0);

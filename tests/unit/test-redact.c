@@ -103,7 +103,7 @@ static int host_read(struct rd_source *src, const char *path, struct rd_bytes *r
 	return rd_read_file(((struct host *)src)->files, path, ret, err);
 }
 
-static int host_list(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+static int host_list(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
 {
 	return rd_list_dir(((struct host *)src)->files, path, ret, err);
 }
@@ -270,7 +270,7 @@ static void capture(const char *root, const char *tar, bool redact)
 	_cleanup_(rd_source_closep) struct rd_source *record = NULL;
 	_cleanup_(rd_recording_deinit) struct rd_recording recording = { 0 };
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 }, more = { 0 }, links = { 0 }, devlink = { 0 };
-	_cleanup_names_ struct rd_names names = { 0 }, groups = { 0 }, below = { 0 }, pod = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 }, groups = { 0 }, below = { 0 }, pod = { 0 };
 	struct rd_redacted redacted = { 0 };
 	struct rd_err err = { 0 };
 
@@ -355,7 +355,7 @@ TEST(nothing_that_identifies_is_left_and_the_rest_fits_together)
 	_cleanup_(rd_source_closep) struct rd_source *bundle = NULL;
 	char root[] = "/tmp/rdmadiag-unit-XXXXXX", tar[64], command[128], mac[32], ip[64], text[128];
 	_cleanup_free_ char *target = NULL;
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err err = { 0 };
 	unsigned m[6];

@@ -450,7 +450,7 @@ TEST(arguments_are_noted_of_the_core_alone)
 
 TEST(modules_that_are_loaded_since_are_news)
 {
-	struct rd_names names = { 0 };
+	struct rd_texts names = { 0 };
 
 	assert_int_equal(rd_select_news(host.source, &set, &names, NULL), 0);
 	assert_int_equal(names.n, 0);
@@ -469,9 +469,9 @@ TEST(modules_that_are_loaded_since_are_news)
 	assert_int_equal(names.n, 2);
 	assert_string_equal(names.v[0], "other_driver");
 	assert_string_equal(names.v[1], "new_driver");
-	rd_names_deinit(&names);
+	rd_texts_deinit(&names);
 	/* Unloaded altogether. */
-	names = (struct rd_names){ 0 };
+	names = (struct rd_texts){ 0 };
 	fake_host_text(&host, "/proc/modules", "loop 4096 0 - Live 0x0\n");
 	assert_int_equal(rd_select_news(host.source, &set, &names, NULL), 0);
 	assert_int_equal(names.n, 0);

@@ -121,7 +121,7 @@ GUARDED_TEST(what_was_not_asked_for_want_of_time_is_told_once)
 TEST(answers_are_those_of_the_guarded_source)
 {
 	_cleanup_(rd_source_closep) struct rd_source *guard = NULL, *live = NULL;
-	_cleanup_names_ struct rd_names names = { 0 }, real = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 }, real = { 0 };
 	_cleanup_free_ char *target = NULL;
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct {

@@ -113,7 +113,7 @@ HOST_TEST(links_do_not_lead_out_of_the_folder)
 
 HOST_TEST(names_come_sorted)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 
 	assert_int_equal(rd_list_dir(host->source, "/dir", &names, NULL), 0);
 	assert_int_equal(names.n, 4);

@@ -225,7 +225,7 @@ TEST(modules_look_as_if_they_were_loaded)
 TEST(only_a_driver_of_devices_has_drivers_and_a_hidden_module_is_not_loaded)
 {
 	_cleanup_(rd_errlist_deinit) struct rd_errlist notes = { 0 };
-	struct rd_names names = { 0 };
+	struct rd_texts names = { 0 };
 	struct rd_source *source;
 	_cleanup_(fake_host_deinit) struct fake_host host;
 
@@ -233,7 +233,7 @@ TEST(only_a_driver_of_devices_has_drivers_and_a_hidden_module_is_not_loaded)
 	source = open_modules(&host, "/lib/modules/9.9-unit/kernel", NULL, &notes);
 	assert_int_equal(rd_list_dir(source, "/sys/module/drv_ib/drivers", &names, NULL), 0);
 	assert_int_equal(names.n, 1);
-	rd_names_deinit(&names);
+	rd_texts_deinit(&names);
 	assert_int_equal(rd_list_dir(source, "/sys/module/ib_core/drivers", &names, NULL), -ENOENT);
 	rd_unbooted_hide(source, "drv_ib");
 	rd_unbooted_hide(source, "absent");

@@ -363,7 +363,7 @@ static struct rd_finding judge_device(const struct rd_job_input *in, const struc
 	struct rd_finding all[3], *first = &all[0];
 
 	if (uverbs->ibdev && rd_job_knows(proc, "rdma") && rd_job_knows(proc, "net") &&
-	    !rd_text_list_has(&proc->rdma, uverbs->ibdev))
+	    !rd_texts_has(&proc->rdma, uverbs->ibdev))
 		return made("job-namespace", RD_SEV_CRITICAL, rd_dup("not in the network namespace of the process"),
 			    "rdma system netns shared, or the device in that namespace");
 	all[0] = judge_node(proc, uverbs);
@@ -644,7 +644,7 @@ static void find_request(struct rd_job_view *view)
 			continue;
 		if (rows[i].library && !proc->here && rd_job_knows(proc, "maps") && !is_mapped(proc, rows[i].library))
 			continue;
-		if ((rows[i].with && !rd_text_list_has(&proc->env, rows[i].with)) || is_beside_nccl(proc, i))
+		if ((rows[i].with && !rd_texts_has(&proc->env, rows[i].with)) || is_beside_nccl(proc, i))
 			continue;
 		done = rows[i].name;
 		view->asked = rows[i].asks;

@@ -386,7 +386,7 @@ static struct rd_offer of_amd(const struct rd_system *system)
 		return unknown("could not read /proc/modules");
 	if (!rd_system_module(system, "amdgpu"))
 		return unknown("the amdgpu driver is not loaded");
-	if (rd_text_list_has(&system->memory_peers, "amdkfd"))
+	if (rd_texts_has(&system->memory_peers, "amdkfd"))
 		return known_offer(true, "amdkfd");
 	if (system->dmabuf.known != RD_OK)
 		return unknown("could not determine whether this kernel's RDMA core supports DMA-BUF");

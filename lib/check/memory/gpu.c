@@ -147,7 +147,7 @@ static void run_amd(const struct rd_check_input *in, struct rd_check_out *out)
 	else if (!rd_system_module(system, "amdgpu"))
 		rd_check_bad(out, RD_SEV_CRITICAL, "amdgpu", rd_text("not loaded"), rd_text("loaded"),
 			     rd_text("modprobe amdgpu\n# it is part of the ROCm release"));
-	else if (rd_text_list_has(&system->memory_peers, "amdkfd") ||
+	else if (rd_texts_has(&system->memory_peers, "amdkfd") ||
 		 (system->dmabuf.known == RD_OK && system->dmabuf.v && !rd_lacks_p2pdma(system)))
 		rd_check_good(out, "amdgpu");
 	else if (rd_lacks_p2pdma(system))

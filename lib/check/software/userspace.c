@@ -145,7 +145,7 @@ static const char *provider_of(const struct rd_ibdev *dev)
 }
 
 /* `wanted` may be followed by "_": "bnxt" matches "bnxt_re". */
-static bool has_provider(const struct rd_text_list *list, const char *wanted)
+static bool has_provider(const struct rd_texts *list, const char *wanted)
 {
 	size_t n = strlen(wanted);
 

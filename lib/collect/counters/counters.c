@@ -84,7 +84,7 @@ void rd_counter_read_failed(const struct rd_counter_read *read, struct rd_counte
 static void rd_counters_find_files(struct rd_counter_reader *reader, uint32_t port, enum rd_counter_group group,
 				   const char *netdev, const char *dir)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 
 	if (rd_sysfs_list(&reader->fs, &names, "%s", dir) < 0 || names.n == 0)
 		return;
@@ -275,7 +275,7 @@ static void find_port(struct rd_counter_reader *reader, const struct rd_host *ho
 		/* Retransmitted and duplicate messages of the connection manager, by type: "cm_tx_retries/req". */
 		rd_counter_read_begin(reader, RD_HOW_FILES, index, dir);
 		for (size_t k = 0; k < RD_ARRAY_SIZE(kinds); k++) {
-			_cleanup_names_ struct rd_names names = { 0 };
+			_cleanup_texts_ struct rd_texts names = { 0 };
 
 			if (rd_sysfs_list(&reader->fs, &names, "%s/%s", dir, kinds[k]) < 0)
 				continue;
@@ -344,7 +344,7 @@ static void find_device_level(struct rd_counter_reader *reader, const struct rd_
 
 static uint64_t hash_devices(const struct rd_sysfs *fs)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	uint64_t hash = RD_HASH;
 
 	rd_sysfs_list(fs, &names, RD_IB);

@@ -28,7 +28,7 @@ static bool port_dir(const struct rd_failure *f, char *ret, size_t size)
 
 static unsigned count_entries(const struct rd_sysfs *fs, const char *dir, const char *sub)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 
 	return rd_sysfs_list(fs, &names, "%s/%s", dir, sub) < 0 ? 0 : (unsigned)names.n;
 }
@@ -52,7 +52,7 @@ static unsigned choose_port(const struct rd_failure *f)
 
 static void read_device(const struct rd_sysfs *fs, struct rd_failure *f)
 {
-	_cleanup_names_ struct rd_names ports = { 0 };
+	_cleanup_texts_ struct rd_texts ports = { 0 };
 	_cleanup_free_ char *link = NULL, *type = NULL;
 	char dir[160];
 
@@ -406,12 +406,12 @@ static void keep_gids_of_port(struct rd_failure_reader *r, const char *ibdev, co
 static void keep_gids(struct rd_failure_reader *r)
 {
 	const struct rd_sysfs fs = { .src = r->src };
-	_cleanup_names_ struct rd_names devices = { 0 };
+	_cleanup_texts_ struct rd_texts devices = { 0 };
 
 	if (rd_sysfs_list(&fs, &devices, "/sys/class/infiniband") < 0)
 		return;
 	for (size_t i = 0; i < devices.n && i < DEVICES_MAX; i++) {
-		_cleanup_names_ struct rd_names ports = { 0 };
+		_cleanup_texts_ struct rd_texts ports = { 0 };
 
 		if (rd_sysfs_list(&fs, &ports, "/sys/class/infiniband/%s/ports", devices.v[i]) < 0)
 			continue;

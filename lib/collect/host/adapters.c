@@ -51,7 +51,7 @@ void rd_no_rdma_reason(struct rd_source *source, bool recorded, struct rd_err *e
 	const struct rd_sysfs fs = { .src = source };
 	struct lack modules[RD_ARRAY_SIZE(adapters)] = { 0 }, drivers[RD_ARRAY_SIZE(adapters)] = { 0 }, cxi = { 0 };
 	const char *what = NULL, *program = recorded ? "on that host: modprobe" : "modprobe";
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	_cleanup_buf_ struct rd_buf out = RD_BUF_CHECKED;
 	size_t used;
 

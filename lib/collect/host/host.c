@@ -85,7 +85,7 @@ static void read_cpu(const struct rd_sysfs *fs, struct rd_host *host)
 void rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host)
 {
 	_cleanup_free_ char *bios = rd_sysfs_text(fs, NULL, "/sys/class/dmi/id/bios_version");
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	int64_t balancing;
 
 	host->hyper_v = bios && strncmp(bios, "Hyper-V UEFI Release", 20) == 0;
@@ -94,7 +94,7 @@ void rd_collect_numa(const struct rd_sysfs *fs, struct rd_host *host)
 	read_cpu(fs, host);
 	if (rd_sysfs_list(fs, &names, "/sys/devices/system/node") < 0)
 		return;
-	rd_names_sort_natural(&names);
+	rd_texts_sort_natural(&names);
 	for (size_t i = 0; i < names.n && host->n_numas < 4096; i++) {
 		struct rd_numa *numa;
 		enum rd_known known;

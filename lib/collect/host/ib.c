@@ -94,11 +94,11 @@ static void read_width(const char *rate, struct rd_port *port)
 /* The partition table: a few entries are used, of up to 128. */
 static void read_pkeys(const struct rd_sysfs *fs, const char *dir, struct rd_port *port)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 
 	if (rd_sysfs_list(fs, &names, "%s/pkeys", dir) < 0)
 		return;
-	rd_names_sort_natural(&names);
+	rd_texts_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < PKEYS_MAX; i++) {
 		int64_t value;
 
@@ -116,7 +116,7 @@ static void read_port(const struct rd_sysfs *fs, const char *dir, unsigned what,
 	const char *at = rate;
 	double gbps;
 	int64_t lid;
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	unsigned empty = 0;
 	bool all;
 
@@ -144,7 +144,7 @@ static void read_port(const struct rd_sysfs *fs, const char *dir, unsigned what,
 	if (rd_sysfs_list(fs, &names, "%s/gids", dir) < 0)
 		return;
 	port->gids_known = true;
-	rd_names_sort_natural(&names);
+	rd_texts_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < 4096; i++) {
 		enum rd_known known;
 		struct rd_gid gid;
@@ -169,13 +169,13 @@ static void read_port(const struct rd_sysfs *fs, const char *dir, unsigned what,
 
 static void read_ports(const struct rd_sysfs *fs, const char *name, unsigned what, struct rd_host *host, int ibdev)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	int listed = rd_sysfs_list(fs, &names, IB "/%s/ports", name);
 
 	host->ibdevs[ibdev].ports_unread = rd_could_not_look(listed);
 	if (listed < 0)
 		return;
-	rd_names_sort_natural(&names);
+	rd_texts_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < PORTS_MAX; i++) {
 		struct rd_port *port;
 		char dir[256];
@@ -198,12 +198,12 @@ static void read_ports(const struct rd_sysfs *fs, const char *name, unsigned wha
 
 void rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *host)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 
 	host->rdma_error = -rd_sysfs_list(fs, &names, IB);
 	if (host->rdma_error)
 		return;
-	rd_names_sort_natural(&names);
+	rd_texts_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < DEVICES_MAX; i++) {
 		struct rd_ibdev *dev = rd_host_add_ibdev(host);
 		_cleanup_free_ char *link = NULL;

@@ -84,11 +84,11 @@ static void read_slave(const struct rd_sysfs *fs, const struct rd_host *host, st
 
 void rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 
 	if (rd_sysfs_list(fs, &names, NET) < 0)
 		return;
-	rd_names_sort_natural(&names);
+	rd_texts_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < NETDEVS_MAX; i++) {
 		_cleanup_free_ char *link = rd_sysfs_link(fs, NET "/%s", names.v[i]);
 		struct rd_netdev *netdev = rd_host_add_netdev(host);

@@ -204,7 +204,7 @@ void rd_collect_pci_bars(const struct rd_sysfs *fs, struct rd_pci *pci)
 /* Whether the group contains other devices than functions of the same card and bridges. */
 static bool is_shared(const struct rd_sysfs *fs, const struct rd_host *host, const struct rd_pci *pci, const char *group)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	size_t slot = strcspn(pci->addr, ".");
 
 	if (rd_sysfs_list(fs, &names, "/sys/kernel/iommu_groups/%s/devices", group) < 0)
@@ -300,7 +300,7 @@ static bool add_function(const struct rd_sysfs *fs, struct rd_host *host, const 
 
 int rd_collect_pci(const struct rd_sysfs *fs, struct rd_host *host, struct rd_err *err)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	_cleanup_free_ struct rd_pci_place *places = NULL;
 	size_t n = 0;
 
@@ -435,7 +435,7 @@ void rd_collect_pci_sisters(const struct rd_sysfs *fs, struct rd_host *host)
 
 void rd_collect_pci_slots(const struct rd_sysfs *fs, struct rd_host *host)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 
 	if (rd_sysfs_list(fs, &names, "/sys/bus/pci/slots") < 0)
 		return;

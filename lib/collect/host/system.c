@@ -93,7 +93,7 @@ static void add_launcher(const struct rd_sysfs *fs, struct rd_system *system, in
 	launcher->serves = rd_program_serves_storage(comm);
 	read_limits(fs, pid, launcher);
 	if (pid == system->asked_pid) {
-		_cleanup_names_ struct rd_names names = { 0 };
+		_cleanup_texts_ struct rd_texts names = { 0 };
 		_cleanup_free_ char *maps = NULL;
 		enum rd_known known;
 
@@ -111,7 +111,7 @@ static void add_launcher(const struct rd_sysfs *fs, struct rd_system *system, in
 
 static void find_launchers(const struct rd_sysfs *fs, struct rd_system *system)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	size_t n[2] = { 0 }; /* that start jobs, that serve */
 
 	if (rd_sysfs_list(fs, &names, "/proc") < 0)
@@ -169,7 +169,7 @@ static void read_defaults(const struct rd_sysfs *fs, struct rd_system *system)
 	system->default_memlock_from = "systemd's built-in default";
 	read_default(fs, system, "/etc/systemd/system.conf");
 	for (size_t d = 0; d < RD_ARRAY_SIZE(dirs); d++) {
-		_cleanup_names_ struct rd_names names = { 0 };
+		_cleanup_texts_ struct rd_texts names = { 0 };
 
 		if (rd_sysfs_list(fs, &names, "%s", dirs[d]) < 0)
 			continue;
@@ -202,7 +202,7 @@ int rd_collect_limits(const struct rd_sysfs *fs, struct rd_system *system)
 
 static void read_devices(const struct rd_sysfs *fs, struct rd_system *system)
 {
-	_cleanup_names_ struct rd_names names = { 0 }, misc = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 }, misc = { 0 };
 	_cleanup_free_ char *first = rd_sysfs_text(fs, NULL, "/proc/1/comm");
 	_cleanup_free_ char *second = rd_sysfs_text(fs, NULL, "/proc/2/comm");
 	uint64_t value;
@@ -212,7 +212,7 @@ static void read_devices(const struct rd_sysfs *fs, struct rd_system *system)
 									RD_OF_NOBODY;
 	if (rd_sysfs_list(fs, &names, "/sys/class/infiniband_verbs") < 0)
 		return;
-	rd_names_sort_natural(&names);
+	rd_texts_sort_natural(&names);
 	system->uverbs_known = true;
 	system->dev_known = rd_stat(fs->src, RD_OP_RDEV, "/dev/null", &value, NULL) == 0;
 	for (size_t i = 0; i < names.n && i < 4096; i++)
@@ -235,7 +235,7 @@ static void read_devices(const struct rd_sysfs *fs, struct rd_system *system)
 }
 
 /* "libmlx5-rdmav34.so", "mlx5.driver": "mlx5". An empty name: no provider. */
-static void add_provider(struct rd_text_list *list, const char *file)
+static void add_provider(struct rd_texts *list, const char *file)
 {
 	const char *name = strncmp(file, "lib", 3) == 0 ? file + 3 : file;
 	size_t n = strcspn(name, "-.");
@@ -245,14 +245,14 @@ static void add_provider(struct rd_text_list *list, const char *file)
 		return;
 	memcpy(copy, name, n);
 	copy[n] = '\0';
-	if (!rd_text_list_has(list, copy))
-		rd_text_list_add(list, copy);
+	if (!rd_texts_has(list, copy))
+		rd_texts_add(list, copy);
 }
 
-static bool add_providers(const struct rd_sysfs *fs, struct rd_text_list *list, const char *dir, const char *below,
+static bool add_providers(const struct rd_sysfs *fs, struct rd_texts *list, const char *dir, const char *below,
 			  const char *pattern)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 
 	if (rd_sysfs_list(fs, &names, "%s%s", dir, below) < 0)
 		return false;
@@ -298,7 +298,7 @@ void rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system)
 			line = rd_trim(line);
 			for (size_t k = 0; k < RD_ARRAY_SIZE(kinds); k++)
 				if (strncmp(line, kinds[k], strlen(kinds[k])) == 0 && strchr(line, '='))
-					rd_text_list_add(&system->job_env, line);
+					rd_texts_add(&system->job_env, line);
 		}
 	}
 }
@@ -312,8 +312,8 @@ static const char *const beside[] = { "nvidia", "nvidia_peermem", "nv_peer_mem",
 /* Whether one of these modules, of the kernel itself, uses it. */
 static bool has_in_tree_user(const struct rd_kmods *mods, const struct rd_kmod *mod, const bool *marked)
 {
-	for (size_t u = 0; u < mod->n_users; u++) {
-		int user = rd_kmods_find(mods, mod->users[u]);
+	for (size_t u = 0; u < mod->users.n; u++) {
+		int user = rd_kmods_find(mods, mod->users.v[u]);
 
 		if (user >= 0 && marked[user] && !mods->v[user].out_of_tree)
 			return true;
@@ -386,21 +386,21 @@ static void read_memory_peers(const struct rd_sysfs *fs, struct rd_system *syste
 {
 	static const char *const dirs[] = { "/sys/kernel/mm/memory_peers", "/sys/kernel/memory_peers",
 					    "/sys/memory_peers" };
-	_cleanup_names_ struct rd_names devices = { 0 };
+	_cleanup_texts_ struct rd_texts devices = { 0 };
 	_cleanup_free_ char *version = NULL;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(dirs); i++) {
-		_cleanup_names_ struct rd_names names = { 0 };
+		_cleanup_texts_ struct rd_texts names = { 0 };
 
 		if (rd_sysfs_list(fs, &names, "%s", dirs[i]) < 0)
 			continue;
 		for (size_t n = 0; n < names.n && n < 32; n++)
-			rd_text_list_add(&system->memory_peers, names.v[n]);
+			rd_texts_add(&system->memory_peers, names.v[n]);
 	}
 	/* What NCCL looks for beside those: an RDMA core without peer memory lists no peers. */
 	version = rd_sysfs_text(fs, NULL, "/sys/module/nvidia_peermem/version");
 	if (version)
-		rd_text_list_add(&system->memory_peers, "nvidia_peermem");
+		rd_texts_add(&system->memory_peers, "nvidia_peermem");
 	/* Amazon's driver of EFA calls that of NVIDIA itself, if it can. */
 	if (rd_system_module(system, "efa") && rd_sysfs_list(fs, &devices, "/sys/class/infiniband") == 0)
 		for (size_t n = 0; n < devices.n && n < 256; n++) {
@@ -408,7 +408,7 @@ static void read_memory_peers(const struct rd_sysfs *fs, struct rd_system *syste
 				rd_sysfs_text(fs, NULL, "/sys/class/infiniband/%s/gdr", devices.v[n]);
 
 			if (gdr && strcmp(gdr, "1") == 0)
-				return rd_text_list_add(&system->memory_peers, "efa");
+				return rd_texts_add(&system->memory_peers, "efa");
 		}
 }
 
@@ -426,7 +426,7 @@ static void read_p2pdma(const struct rd_sysfs *fs, struct rd_system *system)
 /* `node`: "node0". */
 static void read_node_huge(const struct rd_sysfs *fs, struct rd_system *system, const char *node)
 {
-	_cleanup_names_ struct rd_names sizes = { 0 };
+	_cleanup_texts_ struct rd_texts sizes = { 0 };
 	struct rd_huge huge = { 0 };
 	uint32_t number;
 
@@ -498,7 +498,7 @@ int rd_collect_system(struct rd_source *src, int pid, struct rd_system *system, 
 		      struct rd_err *err)
 {
 	const struct rd_sysfs fs = { .src = src, .errors = errors };
-	_cleanup_names_ struct rd_names nodes = { 0 };
+	_cleanup_texts_ struct rd_texts nodes = { 0 };
 	int64_t value;
 
 	system->asked_pid = pid;
@@ -508,7 +508,7 @@ int rd_collect_system(struct rd_source *src, int pid, struct rd_system *system, 
 	system->thp_defrag = rd_sysfs_text(&fs, NULL, "/sys/kernel/mm/transparent_hugepage/defrag");
 	rd_collect_gpu_memory(&fs, system);
 	if (rd_sysfs_list(&fs, &nodes, "/sys/devices/system/node") == 0) {
-		rd_names_sort_natural(&nodes);
+		rd_texts_sort_natural(&nodes);
 		for (size_t i = 0; i < nodes.n && system->n_huge < 1024; i++)
 			if (strncmp(nodes.v[i], "node", 4) == 0)
 				read_node_huge(&fs, system, nodes.v[i]);

@@ -13,9 +13,8 @@
 
 struct rd_kmod {
 	char *name;
-	char **users; /* names of the modules that depend on it directly */
-	size_t n_users, cap_users;
-	bool out_of_tree; /* taint flag O */
+	struct rd_texts users; /* names of the modules that depend on it directly */
+	bool out_of_tree;      /* taint flag O */
 };
 
 struct rd_kmods {
@@ -29,7 +28,6 @@ void rd_kmods_deinit(struct rd_kmods *mods);
 
 /* Index of a module; -1 if it is not loaded. */
 int rd_kmods_find(const struct rd_kmods *mods, const char *name);
-bool rd_kmod_used_by(const struct rd_kmod *mod, const char *user);
 
 /* Marks `start` and all that depend on it, directly or not, in marked[mods->n] (zeroed by the caller). */
 void rd_kmods_mark_users(const struct rd_kmods *mods, int start, bool *marked);

@@ -26,7 +26,7 @@ static void add_line(struct rd_kmods *mods, char *line)
 	for (char *user = strtok_r(users, ",", &save); user; user = strtok_r(NULL, ",", &save))
 		/* "-": no user; "[permanent]": not a module. */
 		if (user[0] != '-' && user[0] != '[')
-			*RD_ADD(mod.users, mod.n_users, mod.cap_users) = rd_dup(user);
+			rd_texts_add(&mod.users, user);
 	*RD_ADD(mods->v, mods->n, mods->cap) = mod;
 }
 
@@ -50,9 +50,8 @@ int rd_kmods_read(struct rd_source *src, struct rd_kmods *ret, struct rd_err *er
 void rd_kmods_deinit(struct rd_kmods *mods)
 {
 	for (size_t i = 0; i < mods->n; i++) {
-		for (size_t j = 0; j < mods->v[i].n_users; j++)
-			free(mods->v[i].users[j]);
-		RD_FREE(mods->v[i].users, mods->v[i].name);
+		rd_texts_deinit(&mods->v[i].users);
+		free(mods->v[i].name);
 	}
 	free(mods->v);
 	*mods = (struct rd_kmods){ 0 };
@@ -66,22 +65,14 @@ int rd_kmods_find(const struct rd_kmods *mods, const char *name)
 	return -1;
 }
 
-bool rd_kmod_used_by(const struct rd_kmod *mod, const char *user)
-{
-	for (size_t i = 0; i < mod->n_users; i++)
-		if (!strcmp(mod->users[i], user))
-			return true;
-	return false;
-}
-
 void rd_kmods_mark_users(const struct rd_kmods *mods, int start, bool *marked)
 {
 	marked[start] = true;
 	for (bool again = true; again;) {
 		again = false;
 		for (size_t i = 0; i < mods->n; i++)
-			for (size_t j = 0; marked[i] && j < mods->v[i].n_users; j++) {
-				int user = rd_kmods_find(mods, mods->v[i].users[j]);
+			for (size_t j = 0; marked[i] && j < mods->v[i].users.n; j++) {
+				int user = rd_kmods_find(mods, mods->v[i].users.v[j]);
 
 				if (user < 0 || marked[user])
 					continue;

@@ -531,7 +531,7 @@ static void keep_device(struct rd_trace_facts *facts, uint32_t dev, const char *
 /* Ignores devices that are not readable; they are shown without a name. */
 static void read_devices(struct rd_trace_facts *facts)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	uint64_t now = facts->src->ops->now(facts->src, CLOCK_MONOTONIC);
 
 	if (facts->devices_read_ns && now - facts->devices_read_ns < REREAD_NS)

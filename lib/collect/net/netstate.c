@@ -160,7 +160,7 @@ static int find_iptables(const struct rd_sysfs *fs)
 	int r = -ENOENT;
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(modules) && r && !rd_could_not_look(r); i++) {
-		_cleanup_names_ struct rd_names names = { 0 };
+		_cleanup_texts_ struct rd_texts names = { 0 };
 
 		r = rd_sysfs_list(fs, &names, "/sys/module/%s", modules[i]);
 	}
@@ -176,7 +176,7 @@ void rd_collect_firewall(const struct rd_sysfs *fs, struct rd_netstate *net)
 				.nlmsg_type = NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETCHAIN,
 				.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
 	struct ruleset set = { 0 };
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	struct rd_firewall *firewall = &net->firewall;
 	int r = find_iptables(fs);
 

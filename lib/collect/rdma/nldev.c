@@ -464,7 +464,7 @@ static int compare_devices(const void *a, const void *b)
 
 static int collect_devices(const struct nldev *nl, struct rd_err *err)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	struct request request;
 	/* Opening a socket of this protocol would load ib_core: reading must not change the host. */
 	int r = rd_list_dir(nl->src, "/sys/class/infiniband", &names, err);

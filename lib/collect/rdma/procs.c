@@ -373,7 +373,7 @@ static void take_line(struct rd_job_proc *proc, const char *key, char *rest)
 	if (i == RD_ARRAY_SIZE(keys))
 		return;
 	if (!keys[i].take)
-		return rd_text_list_add((void *)((char *)proc + keys[i].list), rest);
+		return rd_texts_add((void *)((char *)proc + keys[i].list), rest);
 	n = rd_words(&rest, words, RD_ARRAY_SIZE(words));
 	if (n >= keys[i].words)
 		keys[i].take(proc, words);
@@ -397,11 +397,11 @@ void rd_job_take(const char *text, struct rd_job_proc *proc)
 void rd_collect_job_kernel(struct rd_source *src, const struct rd_res *res, struct rd_job_kernel *ret)
 {
 	const struct rd_sysfs fs = { .src = src };
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	int r = rd_sysfs_list(&fs, &names, "/sys/class/infiniband_verbs");
 
 	ret->known = r >= 0 || !rd_could_not_look(r);
-	rd_names_sort_natural(&names);
+	rd_texts_sort_natural(&names);
 	for (size_t i = 0; i < names.n && ret->n < 4096; i++) {
 		struct rd_job_uverbs *uverbs;
 		int64_t abi;
@@ -612,7 +612,7 @@ static void take_entry(struct rd_source *src, char *line, const struct rd_job_pr
 
 static void read_settings(struct rd_source *src, const struct rd_job_proc *proc, struct settings *settings)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	int r = rd_list_dir(src, LIMITS ".d", &names, NULL);
 
 	settings->doubt |= rd_could_not_look(r);

@@ -85,7 +85,7 @@ static enum entry read_gid(const struct rd_sysfs *fs, const char *dir, unsigned 
 static void read_gids(const struct rd_sysfs *fs, const char *ibdev, bool all, struct rd_qp_port *port,
 		      struct rd_qp_ports *ret)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	struct interface last = { 0 };
 	size_t index = 0, entries = 0; /* A table may have a thousand: counted only where one cannot be read. */
 	unsigned empty = 0;

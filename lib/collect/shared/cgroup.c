@@ -194,7 +194,7 @@ struct search {
 /* Searches the children of the directory `path`, relative to the mount ("": the mount itself). */
 static void search_dir(struct search *w, const char *path, int depth)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	_cleanup_free_ char *dir = rd_text("%s%s", w->cg->mount, path);
 
 	if (rd_list_dir(w->cg->src, dir, &names, NULL))

@@ -181,7 +181,7 @@ char *rd_sysfs_link(const struct rd_sysfs *fs, const char *fmt, ...)
 	return r < 0 ? NULL : target;
 }
 
-int rd_sysfs_list(const struct rd_sysfs *fs, struct rd_names *ret, const char *fmt, ...)
+int rd_sysfs_list(const struct rd_sysfs *fs, struct rd_texts *ret, const char *fmt, ...)
 {
 	struct rd_err err = { 0 };
 	char path[512];
@@ -227,7 +227,7 @@ static int compare_natural(const void *a, const void *b)
 	return rd_natural_compare(*(char *const *)a, *(char *const *)b);
 }
 
-void rd_names_sort_natural(struct rd_names *names)
+void rd_texts_sort_natural(struct rd_texts *names)
 {
 	rd_sort(names->v, names->n, sizeof(*names->v), compare_natural);
 }

@@ -24,11 +24,11 @@ enum rd_known rd_sysfs_int(const struct rd_sysfs *fs, int64_t *ret, const char *
 char *rd_sysfs_link(const struct rd_sysfs *fs, const char *fmt, ...) RD_PRINTF(2, 3);
 
 /* Names in a directory; -errno. */
-int rd_sysfs_list(const struct rd_sysfs *fs, struct rd_names *ret, const char *fmt, ...) RD_PRINTF(3, 4);
+int rd_sysfs_list(const struct rd_sysfs *fs, struct rd_texts *ret, const char *fmt, ...) RD_PRINTF(3, 4);
 
 /* Natural order: mlx5_2 before mlx5_10. */
 int rd_natural_compare(const char *a, const char *b);
-void rd_names_sort_natural(struct rd_names *names);
+void rd_texts_sort_natural(struct rd_texts *names);
 
 /* The part after the last slash. */
 const char *rd_basename(const char *path);

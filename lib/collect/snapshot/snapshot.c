@@ -90,18 +90,18 @@ static void add_all(struct snapshot *shot, enum rd_area area, const char *subjec
 }
 
 /* `area`: of what is listed. */
-static void list_names(struct snapshot *shot, enum rd_area area, const char *path, struct rd_names *ret)
+static void list_names(struct snapshot *shot, enum rd_area area, const char *path, struct rd_texts *ret)
 {
 	int r = rd_list_dir(shot->src, path, ret, NULL);
 
 	shot->facts->partial[area] |= rd_could_not_look(r);
 	if (r < 0)
-		*ret = (struct rd_names){ 0 };
+		*ret = (struct rd_texts){ 0 };
 }
 
 static void add_dir(struct snapshot *shot, enum rd_area area, const char *subject, const char *dir, const char *sub)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/%s", dir, sub);
@@ -117,7 +117,7 @@ static void add_port(struct snapshot *shot, const char *ibdev, const char *port)
 	static const char *const link[] = { "state", "phys_state", "rate",     "link_layer",
 					    "lid",   "sm_lid",	   "cap_mask", NULL };
 	char subject[128], dir[400];
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	char path[512];
 
 	snprintf(subject, sizeof(subject), "%.64s/%.16s", ibdev, port);
@@ -157,7 +157,7 @@ static void add_netdevs(struct snapshot *shot)
 {
 	static const char *const link[] = { "operstate", "carrier", "speed", "duplex", "mtu", "mode", NULL };
 	static const char *const conf[] = { "rp_filter", "arp_ignore", "arp_announce", "accept_local", NULL };
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 
 	list_names(shot, RD_AREA_DEVICE, NET, &names);
 	for (size_t i = 0; i < names.n; i++) {
@@ -189,7 +189,7 @@ static void add_modules(struct snapshot *shot)
 		return;
 	}
 	for (line = strtok_r((char *)bytes.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		_cleanup_names_ struct rd_names parameters = { 0 };
+		_cleanup_texts_ struct rd_texts parameters = { 0 };
 		char dir[256], sub[300];
 
 		line[strcspn(line, " ")] = '\0';
@@ -247,7 +247,7 @@ int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_e
 	int r = rd_collect_host(src, RD_COLLECT_ACS | RD_COLLECT_PCI | RD_COLLECT_IB, &host, NULL, err);
 	static const char *const firmware[] = { "fw_ver", "board_id", "hca_type", "hw_rev", NULL };
 	static const char *const guids[] = { "node_guid", "sys_image_guid", "node_desc", "node_type", NULL };
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	static const char *const link[] = { "current_link_speed", "current_link_width", "max_link_speed",
 					    "max_link_width", NULL };
 	static const char *const device[] = { "vendor", "device", "class", "numa_node", NULL };
@@ -262,7 +262,7 @@ int rd_snapshot_collect(struct rd_source *src, struct rd_facts *ret, struct rd_e
 	add_file(&shot, RD_AREA_HOST, "host", "boot", "/proc/sys/kernel/random", "boot_id");
 	list_names(&shot, RD_AREA_DEVICE, IB, &names);
 	for (size_t i = 0; i < names.n; i++) {
-		_cleanup_names_ struct rd_names ports = { 0 };
+		_cleanup_texts_ struct rd_texts ports = { 0 };
 		char dir[256], path[300];
 
 		snprintf(dir, sizeof(dir), IB "/%.64s", names.v[i]);

@@ -22,14 +22,6 @@ const char *rd_krecord_pci(const struct rd_krecord *record)
 	return record->device + sizeof(prefix) - 1;
 }
 
-void rd_text_list_deinit(struct rd_text_list *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		free(list->v[i]);
-	free(list->v);
-	*list = (struct rd_text_list){ 0 };
-}
-
 void rd_system_deinit(struct rd_system *system)
 {
 	for (size_t i = 0; i < system->n_modules; i++)
@@ -40,10 +32,10 @@ void rd_system_deinit(struct rd_system *system)
 		RD_FREE(system->uverbs[i].name, system->uverbs[i].ibdev);
 	RD_FREE(system->release, system->modules, system->nvidia_version, system->nvidia_registry, system->launchers,
 		system->huge, system->uverbs, system->libibverbs, system->thp_defrag);
-	rd_text_list_deinit(&system->memory_peers);
-	rd_text_list_deinit(&system->providers);
-	rd_text_list_deinit(&system->providers_local);
-	rd_text_list_deinit(&system->job_env);
+	rd_texts_deinit(&system->memory_peers);
+	rd_texts_deinit(&system->providers);
+	rd_texts_deinit(&system->providers_local);
+	rd_texts_deinit(&system->job_env);
 	*system = (struct rd_system){ 0 };
 }
 
@@ -63,22 +55,9 @@ const struct rd_loaded_module *rd_system_module(const struct rd_system *system, 
 	return NULL;
 }
 
-void rd_text_list_add(struct rd_text_list *list, const char *text)
-{
-	*RD_ADD(list->v, list->n, list->cap) = rd_dup(text);
-}
-
-bool rd_text_list_has(const struct rd_text_list *list, const char *text)
-{
-	for (size_t i = 0; i < list->n; i++)
-		if (strcmp(list->v[i], text) == 0)
-			return true;
-	return false;
-}
-
 bool rd_has_peermem(const struct rd_system *system)
 {
-	return rd_system_module(system, "nvidia_peermem") || rd_text_list_has(&system->memory_peers, "nvidia_peermem");
+	return rd_system_module(system, "nvidia_peermem") || rd_texts_has(&system->memory_peers, "nvidia_peermem");
 }
 
 bool rd_has_old_peermem(const struct rd_system *system)
@@ -88,14 +67,13 @@ bool rd_has_old_peermem(const struct rd_system *system)
 
 bool rd_gives_efa_peermem(const struct rd_system *system)
 {
-	return rd_system_module(system, "efa_nv_peermem") || rd_text_list_has(&system->memory_peers, "efa");
+	return rd_system_module(system, "efa_nv_peermem") || rd_texts_has(&system->memory_peers, "efa");
 }
 
 bool rd_gives_peermem(const struct rd_system *system)
 {
 	return rd_has_peermem(system) || rd_has_old_peermem(system) || rd_gives_efa_peermem(system) ||
-	       rd_text_list_has(&system->memory_peers, "nv_mem") ||
-	       rd_text_list_has(&system->memory_peers, "nv_mem_nc");
+	       rd_texts_has(&system->memory_peers, "nv_mem") || rd_texts_has(&system->memory_peers, "nv_mem_nc");
 }
 
 bool rd_lacks_p2pdma(const struct rd_system *system)

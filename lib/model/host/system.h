@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "base/klog-form.h"
+#include "base/text.h"
 
 #define RD_UNLIMITED UINT64_MAX
 
@@ -47,11 +48,6 @@ struct rd_huge {
 	uint64_t total, free; /* bytes, of all sizes */
 };
 
-struct rd_text_list {
-	char **v; /* owned */
-	size_t n, cap;
-};
-
 struct rd_system {
 	char *release; /* of the kernel */
 	bool modules_known;
@@ -68,7 +64,7 @@ struct rd_system {
 
 	/* Providers of GPU memory to ib_core through the out-of-tree interface ("nv_mem", "nv_mem_nc", "amdkfd"),
 	 * "nvidia_peermem" if its module has a version, and "efa" if its driver provides it for its devices. */
-	struct rd_text_list memory_peers;
+	struct rd_texts memory_peers;
 	/* The loaded RDMA core supports DMA-BUF. */
 	RD_FIELD(bool) dmabuf;
 	/* CONFIG_PCI_P2PDMA: AMD's driver needs it for DMA-BUF that a NIC may reach, NVIDIA's perhaps. Read if one is loaded. */
@@ -92,23 +88,18 @@ struct rd_system {
 
 	/* User space: providers of libibverbs ("mlx5"), by library and by configuration; version of libibverbs. */
 	bool providers_known;
-	struct rd_text_list providers;
-	struct rd_text_list providers_local; /* below /usr/local, where the loader may look or not */
+	struct rd_texts providers;
+	struct rd_texts providers_local; /* below /usr/local, where the loader may look or not */
 	char *libibverbs;
 
 	/* NCCL's and UCX's settings for all jobs: NAME=VALUE lines. */
-	struct rd_text_list job_env;
+	struct rd_texts job_env;
 };
 
 void rd_system_deinit(struct rd_system *system);
 
 /* NULL: not loaded (or unknown: system->modules_known). "-" and "_" are equal. */
 const struct rd_loaded_module *rd_system_module(const struct rd_system *system, const char *name);
-
-/* Copies. */
-void rd_text_list_add(struct rd_text_list *list, const char *text);
-bool rd_text_list_has(const struct rd_text_list *list, const char *text);
-void rd_text_list_deinit(struct rd_text_list *list);
 
 /* The names of the devices that have a device file, where some have none: a container is given some of the devices that sysfs shows. `ret_n`: how
  * many. NULL: none, or all of them, or on a host. Caller frees. */

@@ -13,11 +13,12 @@ void rd_job_kernel_deinit(struct rd_job_kernel *kernel)
 
 void rd_job_proc_deinit(struct rd_job_proc *proc)
 {
-	struct rd_text_list *lists[] = { &proc->unread,	  &proc->opened, &proc->libs,
-					 &proc->segments, &proc->env,	 &proc->rdma };
+	struct rd_texts *lists[] = {
+		&proc->unread, &proc->opened, &proc->libs, &proc->segments, &proc->env, &proc->rdma
+	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lists); i++)
-		rd_text_list_deinit(lists[i]);
+		rd_texts_deinit(lists[i]);
 	for (size_t i = 0; i < proc->n_nodes; i++)
 		RD_FREE(proc->nodes[i].name, proc->nodes[i].number, proc->nodes[i].acl);
 	for (size_t i = 0; i < proc->n_providers; i++)

@@ -58,7 +58,7 @@ struct rd_job_proc {
 	bool unrecorded; /* of a user: what a process of the host finds was not read, or not recorded */
 	bool looked;	 /* the parts below were read, except those in `unread` */
 	char *comm, *cgroup, *job;
-	struct rd_text_list unread; /* "fds EACCES" */
+	struct rd_texts unread; /* "fds EACCES" */
 	struct rd_job_node *nodes;
 	size_t n_nodes, cap_nodes;
 	struct rd_job_provider *providers;
@@ -70,7 +70,7 @@ struct rd_job_proc {
 	size_t n_limits, cap_limits;
 	/* libs: paths of mapped transport libraries; opened: device files, once per descriptor; segments: kinds of shared memory; env:
 	 * NAME=VALUE; rdma: devices in its network namespace. */
-	struct rd_text_list opened, libs, segments, env, rdma;
+	struct rd_texts opened, libs, segments, env, rdma;
 	bool net_other, mnt_other, user_other; /* in another namespace than this program */
 	char *device_rules; /* of its control group, version 1; NULL: unknown, or version 2, which has programs that cannot be read */
 	RD_FIELD(uint64_t) fds, nofile, memlock, locked, shm;

@@ -47,7 +47,7 @@ const char *rd_sample_folder(size_t sample, const char *name, char *buf)
 /* The request that is being parsed. */
 struct request {
 	struct rd_buf path, word, target;
-	struct rd_names names;
+	struct rd_texts names;
 	int query, code;
 	uint64_t value, hash;
 	bool has_names, has_target, has_value, has_hash;
@@ -80,15 +80,13 @@ static bool read_names(struct reader *reader)
 
 	request->has_names = true;
 	for (rd_json_enter(json, '['); rd_json_element(json);) {
-		struct rd_names *names = &request->names;
-
 		if (!rd_json_text(json, &request->word))
 			return false;
 		if (!request->word.len || strchr(request->word.data, '/'))
 			return set_wrong(reader, "invalid name in a list");
 		if (rd_tree_charge(reader->tree, request->word.len + NAME_COST) < 0)
 			return set_wrong(reader, "lists of names exceed the limits");
-		*RD_ADD(names->v, names->n, names->cap) = rd_dup(request->word.data);
+		rd_texts_add(&request->names, request->word.data);
 	}
 	return !json->failed;
 }
@@ -192,7 +190,7 @@ static bool keep_answer(struct reader *reader, uint32_t node)
 	if (request->has_names) {
 		more->names = request->names;
 		more->has_names = true;
-		request->names = (struct rd_names){ 0 };
+		request->names = (struct rd_texts){ 0 };
 	}
 	if (request->has_target) {
 		more->target = rd_dup(request->target.data);
@@ -247,7 +245,7 @@ static bool read_requests(struct reader *reader)
 
 	for (rd_json_enter(json, '['); rd_json_element(json);) {
 		request->path.len = request->target.len = 0;
-		rd_names_deinit(&request->names);
+		rd_texts_deinit(&request->names);
 		request->query = -1;
 		request->code = 0;
 		request->has_names = request->has_target = request->has_value = request->has_hash = false;
@@ -413,7 +411,7 @@ int rd_manifest_read(const struct rd_bytes *bytes, struct rd_tree *tree, uint32_
 	rd_buf_deinit(&request->path);
 	rd_buf_deinit(&request->word);
 	rd_buf_deinit(&request->target);
-	rd_names_deinit(&request->names);
+	rd_texts_deinit(&request->names);
 	if (reader.of_file.code)
 		return rd_err_set(err, reader.of_file.code, reader.of_file.object, "%s", reader.of_file.message);
 	if (!rd_json_end(&reader.json) || !reader.schema || !manifest.n_samples)

@@ -529,10 +529,10 @@ static void overlay_more(struct rd_node_more *above, struct rd_node_more *below)
 			*rd_node_value(below, query) = *rd_node_value(above, query);
 	}
 	if (above->has_names) {
-		rd_names_deinit(&below->names);
+		rd_texts_deinit(&below->names);
 		below->names = above->names;
 		below->has_names = true;
-		above->names = (struct rd_names){ 0 };
+		above->names = (struct rd_texts){ 0 };
 	}
 	if (above->target) {
 		free(below->target);

@@ -80,7 +80,7 @@ void rd_tree_destroy(struct rd_tree *tree)
 		return;
 	for (size_t i = 0; i < tree->n; i++)
 		if (tree->nodes[i].more) {
-			rd_names_deinit(&tree->nodes[i].more->names);
+			rd_texts_deinit(&tree->nodes[i].more->names);
 			free(tree->nodes[i].more->target);
 		}
 	while (tree->blocks) {
@@ -386,19 +386,19 @@ static int list_node(struct rd_tree *tree, uint32_t at, bool whole, struct rd_by
 {
 	const struct rd_node *node = rd_tree_node(tree, at);
 	const struct rd_node_more *more = node->more;
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 
 	if (node->type != RD_NODE_DIR)
 		return node->type == RD_NODE_NONE ? -ENOENT : -ENOTDIR;
 	if (more && more->has_names)
-		return rd_names_pack(&more->names, ret);
+		return rd_texts_pack(&more->names, ret);
 	if (!whole && (!more || !more->queried[RD_OP_LIST]))
 		return -ENOENT;
 	for (uint32_t i = node->child; i; i = tree->nodes[i].next)
 		if (tree->nodes[i].type != RD_NODE_NONE)
-			*RD_ADD(names.v, names.n, names.cap) = rd_dup(tree->nodes[i].name);
-	rd_names_sort(&names);
-	return rd_names_pack(&names, ret);
+			rd_texts_add(&names, tree->nodes[i].name);
+	rd_texts_sort(&names);
+	return rd_texts_pack(&names, ret);
 }
 
 int rd_node_get(struct rd_tree *tree, uint32_t at, const struct rd_query *query, bool whole, struct rd_reply *ret,

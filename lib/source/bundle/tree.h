@@ -28,7 +28,7 @@ struct rd_node_more {
 	int code[RD_OP_PATHS];	   /* the positive errno of the reply; 0: no error */
 	bool queried[RD_OP_PATHS]; /* a reply is recorded */
 	uint64_t rdev, ino, mode;  /* valid if queried and code is 0 */
-	struct rd_names names;	   /* of a directory of which not all members are in the tree */
+	struct rd_texts names;	   /* of a directory of which not all members are in the tree */
 	bool has_names;
 	char *target; /* of a link that points outside the tree, which an archive must not contain; owned */
 };

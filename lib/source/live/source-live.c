@@ -495,7 +495,7 @@ static int live_read_again(struct rd_source *src, const char *path, uint32_t *sl
 
 static int live_list_dir(struct live *live, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	_cleanup_close_ int fd = live_open(live, path, O_RDONLY | O_DIRECTORY);
 	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
@@ -507,11 +507,11 @@ static int live_list_dir(struct live *live, const char *path, struct rd_bytes *r
 	RD_TAKE_FD(fd);
 	while ((errno = 0, entry = readdir(dir)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			*RD_ADD(names.v, names.n, names.cap) = rd_dup(entry->d_name);
+			rd_texts_add(&names, entry->d_name);
 	if (errno)
 		return rd_err_set(err, errno, path, "cannot list");
-	rd_names_sort(&names);
-	return rd_names_pack(&names, ret);
+	rd_texts_sort(&names);
+	return rd_texts_pack(&names, ret);
 }
 
 static int live_read_link(struct live *live, const char *path, struct rd_bytes *ret, struct rd_err *err)

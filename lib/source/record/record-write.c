@@ -30,7 +30,7 @@ static void add_fact(const struct rd_recording *recording, const char *key, cons
 }
 
 /* Whether a listing equals the members in the archive. */
-static bool lists_members(struct rd_tree *tree, uint32_t dir, const struct rd_names *names)
+static bool lists_members(struct rd_tree *tree, uint32_t dir, const struct rd_texts *names)
 {
 	size_t members = 0;
 

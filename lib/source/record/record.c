@@ -60,7 +60,7 @@ void rd_record_sample_log(struct rd_record_sample *sample, uint32_t node, enum r
 		(struct rd_recorded_request){ node, query, at_ns };
 }
 
-static bool names_equal(const struct rd_names *a, const struct rd_names *b)
+static bool names_equal(const struct rd_texts *a, const struct rd_texts *b)
 {
 	if (a->n != b->n)
 		return false;
@@ -132,7 +132,7 @@ static int copy_node(struct rd_tree *from, uint32_t node, struct rd_tree *to, ui
 	more = rd_tree_more(to, *ret);
 	*more = *of->more;
 	more->target = rd_dup_if(of->more->target);
-	rd_names_copy(&of->more->names, &more->names);
+	rd_texts_copy(&of->more->names, &more->names);
 	return 0;
 }
 
@@ -278,7 +278,7 @@ static int keep_reply(struct record *record, uint32_t at, const struct rd_query 
 	more = rd_tree_more(record->now.tree, at);
 	if (query->op == RD_OP_LIST) {
 		for (size_t i = 0; i < reply->bytes.size; i += strlen((char *)reply->bytes.data + i) + 1)
-			*RD_ADD(more->names.v, more->names.n, more->names.cap) = rd_dup((char *)reply->bytes.data + i);
+			rd_texts_add(&more->names, (char *)reply->bytes.data + i);
 		more->has_names = true;
 		node_of(record, at)->type = RD_NODE_DIR;
 	} else if (query->op != RD_OP_LINK) {

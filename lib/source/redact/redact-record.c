@@ -643,7 +643,7 @@ static void put_more(struct pass *pass, uint32_t node, const char *path)
 		return;
 	more = rd_tree_more(pass->to->tree, pass->moved[node]);
 	*more = *from;
-	more->names = (struct rd_names){ 0 };
+	more->names = (struct rd_texts){ 0 };
 	more->target = NULL;
 	for (size_t i = 0; i < from->names.n; i++)
 		*RD_ADD(more->names.v, more->names.n, more->names.cap) =

@@ -48,25 +48,7 @@ int rd_bytes_of_buf(struct rd_buf *buf, const char *object, struct rd_bytes *ret
 	return 0;
 }
 
-void rd_names_deinit(struct rd_names *names)
-{
-	for (size_t i = 0; i < names->n; i++)
-		free(names->v[i]);
-	free(names->v);
-	*names = (struct rd_names){ 0 };
-}
-
-void rd_names_copy(const struct rd_names *from, struct rd_names *ret)
-{
-	*ret = (struct rd_names){ 0 };
-	rd_reserve(&ret->v, &ret->cap, from->n, sizeof(*ret->v));
-	while (ret->n < from->n) {
-		ret->v[ret->n] = rd_dup(from->v[ret->n]);
-		ret->n++;
-	}
-}
-
-int rd_names_pack(const struct rd_names *names, struct rd_bytes *ret)
+int rd_texts_pack(const struct rd_texts *names, struct rd_bytes *ret)
 {
 	size_t size = 0;
 	uint8_t *at;
@@ -78,11 +60,6 @@ int rd_names_pack(const struct rd_names *names, struct rd_bytes *ret)
 	for (size_t i = 0; i < names->n; i++)
 		at = (uint8_t *)stpcpy((char *)at, names->v[i]) + 1;
 	return 0;
-}
-
-void rd_names_sort(struct rd_names *names)
-{
-	rd_sort(names->v, names->n, sizeof(*names->v), rd_compare_texts);
 }
 
 static int get_path(struct rd_source *src, enum rd_op op, const char *path, struct rd_reply *ret, struct rd_err *err)
@@ -102,16 +79,16 @@ int rd_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, 
 	return r;
 }
 
-int rd_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err)
+int rd_list_dir(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
 {
 	struct rd_reply reply = { 0 };
-	struct rd_names names = { 0 };
+	struct rd_texts names = { 0 };
 	int r = get_path(src, RD_OP_LIST, path, &reply, err);
 
 	if (r < 0)
 		return r;
 	for (size_t at = 0; at < reply.bytes.size; at += strlen((char *)reply.bytes.data + at) + 1)
-		*RD_ADD(names.v, names.n, names.cap) = rd_dup((char *)reply.bytes.data + at);
+		rd_texts_add(&names, (char *)reply.bytes.data + at);
 	rd_bytes_deinit(&reply.bytes);
 	*ret = names;
 	return r;

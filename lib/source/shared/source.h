@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "source/shared/libmnl.h"
 
 /* Bytes of a file or message, owned by the owner of the struct. data[size] is always NUL, so that text can be parsed in
@@ -32,17 +33,8 @@ int rd_bytes_copy(const void *data, size_t size, struct rd_bytes *ret);
 /* Takes what was added to the buffer. -ENOMEM with `err` filled if there was no memory for it. */
 int rd_bytes_of_buf(struct rd_buf *buf, const char *object, struct rd_bytes *ret, struct rd_err *err);
 
-/* Names in a directory, sorted by byte value, without "." and "..". */
-struct rd_names {
-	char **v;
-	size_t n, cap;
-};
-void rd_names_deinit(struct rd_names *names);
-#define _cleanup_names_ __attribute__((cleanup(rd_names_deinit)))
-void rd_names_copy(const struct rd_names *from, struct rd_names *ret);
 /* As the reply to RD_OP_LIST. Always 0, for callers that return the result. */
-int rd_names_pack(const struct rd_names *names, struct rd_bytes *ret);
-void rd_names_sort(struct rd_names *names);
+int rd_texts_pack(const struct rd_texts *names, struct rd_bytes *ret);
 
 static inline void rd_cleanup_dir(DIR **dir)
 {
@@ -122,7 +114,7 @@ struct rd_source {
 
 /* Each makes a query. rd_stat: RD_OP_RDEV, RD_OP_INO or RD_OP_MODE. */
 int rd_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err);
-int rd_list_dir(struct rd_source *src, const char *path, struct rd_names *ret, struct rd_err *err);
+int rd_list_dir(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err);
 int rd_read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err);
 int rd_stat(struct rd_source *src, enum rd_op op, const char *path, uint64_t *ret, struct rd_err *err);
 int rd_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,

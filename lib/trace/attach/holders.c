@@ -175,7 +175,7 @@ static void read_own_pid(struct rd_source *src, const char *pid, struct rd_holde
 int rd_holders_processes(struct rd_source *src, struct rd_holder_proc **ret, size_t *n, struct rd_err *err)
 {
 	_cleanup_free_ struct rd_holder_proc *v = NULL;
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	size_t found = 0, cap = 0;
 	int r = rd_list_dir(src, "/proc", &names, err);
 

@@ -564,7 +564,7 @@ static int read_common(struct rd_sel *sel)
  */
 static bool is_core_driver(const struct rd_sel *sel, const struct rd_kmod *mod)
 {
-	_cleanup_names_ struct rd_names names = { 0 };
+	_cleanup_texts_ struct rd_texts names = { 0 };
 	bool below = false;
 	char path[160];
 
@@ -572,7 +572,7 @@ static bool is_core_driver(const struct rd_sel *sel, const struct rd_kmod *mod)
 		if (!strcmp(sel->set->modules[i].name, mod->name))
 			return false;
 	for (size_t i = 0; i < sel->set->n_modules && !below; i++)
-		below = sel->set->modules[i].has_ops && rd_kmod_used_by(mod, sel->set->modules[i].name);
+		below = sel->set->modules[i].has_ops && rd_texts_has(&mod->users, sel->set->modules[i].name);
 	if (!below)
 		return false;
 	snprintf(path, sizeof(path), "/sys/module/%s/drivers", mod->name);
@@ -586,7 +586,7 @@ static int load_all(struct rd_sel *sel)
 	_cleanup_free_ bool *rdma = NULL, *lower = rd_alloc(sel->kmods.n, sizeof(*lower));
 
 	if (core < 0) {
-		_cleanup_names_ struct rd_names names = { 0 };
+		_cleanup_texts_ struct rd_texts names = { 0 };
 		bool built_in = !rd_list_dir(sel->src, "/sys/module/ib_core", &names, NULL);
 
 		rd_err_set(sel->err, ENODEV, "ib_core",
@@ -693,7 +693,7 @@ int rd_select(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *no
 	return rd_select_then(src, ret, notes, err, NULL, NULL);
 }
 
-int rd_select_news(struct rd_source *src, const struct rd_fnset *set, struct rd_names *ret, struct rd_err *err)
+int rd_select_news(struct rd_source *src, const struct rd_fnset *set, struct rd_texts *ret, struct rd_err *err)
 {
 	_cleanup_(rd_kmods_deinit) struct rd_kmods mods = { 0 };
 	_cleanup_free_ bool *rdma = NULL;
@@ -706,7 +706,7 @@ int rd_select_news(struct rd_source *src, const struct rd_fnset *set, struct rd_
 	for (size_t i = 0; i < mods.n; i++) {
 		if (!rdma[i] || rd_fnset_module(set, mods.v[i].name, instance_of(src, mods.v[i].name)) >= 0)
 			continue;
-		*RD_ADD(ret->v, ret->n, ret->cap) = rd_dup(mods.v[i].name);
+		rd_texts_add(ret, mods.v[i].name);
 	}
 	return 0;
 }

@@ -20,7 +20,7 @@ int rd_select(struct rd_source *src, struct rd_fnset *ret, struct rd_errlist *no
 
 /* The loaded RDMA modules that the set does not have, or that were loaded again since it was selected. The caller deinitialises *ret.
  * 0 or -errno with err filled. */
-int rd_select_news(struct rd_source *src, const struct rd_fnset *set, struct rd_names *ret, struct rd_err *err);
+int rd_select_news(struct rd_source *src, const struct rd_fnset *set, struct rd_texts *ret, struct rd_err *err);
 
 /* ---- a kernel that is not booted, as a source: its module files as if all RDMA modules were loaded. rd_select then computes the same as
  * on a host that runs this kernel with these modules, except addresses. */
