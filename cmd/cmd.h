@@ -6,7 +6,6 @@
 
 #include "base/base.h"
 #include "base/err.h"
-#include "base/memory.h"
 #include "render/render.h"
 #include "report/shared/report.h"
 #include "source/shared/source.h"

@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "check/shared/check.h"
 #include "source/bundle/bundle.h"
 #include "source/guard/source-guard.h"

@@ -20,7 +20,6 @@
 
 #include "base/buf.h"
 #include "base/end.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 

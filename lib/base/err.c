@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/memory.h"
 #include "base/no-rdma.h"
 #include "base/stall.h"
 

@@ -4,7 +4,6 @@
 #include <ctype.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 #define ADVICE "# "

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "base/memory.h"
 #include "base/siphash.h"
 
 void rd_sipkey_of_process(struct rd_sipkey *ret)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Memory allocation that does not fail, and the abnormal end of the program. */
-#include "base/memory.h"
+#include "base/base.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -46,7 +46,6 @@ void rd_end_limit(size_t bytes)
 		return;
 	limit.rlim_cur = bytes;
 	limited = setrlimit(RLIMIT_DATA, &limit) == 0;
-#else
 #endif
 }
 

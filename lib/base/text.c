@@ -11,7 +11,6 @@
 
 #include "base/end.h"
 #include "base/lines.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/programs.h"
 

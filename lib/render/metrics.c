@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/memory.h"
 #include "render/render.h"
 
 static const char *suffix(const struct rd_metric *metric)

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "base/fix.h"
-#include "base/memory.h"
 
 /* Findings as text: subject and fault, then the fix. The same in every command. */
 

@@ -7,7 +7,6 @@
 #include <wchar.h>
 
 #include "base/end.h"
-#include "base/memory.h"
 #include "render/libsmartcols.h"
 #include "render/render.h"
 

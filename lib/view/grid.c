@@ -5,7 +5,6 @@
 #include <math.h>
 #include <wchar.h>
 
-#include "base/memory.h"
 #include "render/render.h"
 #include "report/shared/report-field.h"
 

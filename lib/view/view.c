@@ -9,7 +9,6 @@
 
 #include "base/end.h"
 #include "base/environ.h"
-#include "base/memory.h"
 #include "render/render.h"
 #include "report/shared/report-field.h"
 #include "view/curses.h"

@@ -2,7 +2,6 @@
 /* What was read of a process, its mappings, and the file of a provider. */
 #include "fuzz.h"
 
-#include "base/memory.h"
 #include "collect/rdma/rdma.h"
 #include "source/live/live.h"
 

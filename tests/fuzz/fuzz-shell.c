@@ -2,7 +2,6 @@
 /* The first line is one of the shell, the rest is what a command sends as its findings. */
 #include "fuzz.h"
 
-#include "base/memory.h"
 #include "cmd/shell/shell.h"
 
 void fuzz_one(const uint8_t *data, size_t size)

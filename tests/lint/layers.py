@@ -75,7 +75,7 @@ CALLS = [
     # The exceptions that source.h names.
     ('only a source touches the host', HOST,
      r'lib/(?!source/|confine/|trace/(attach/(attach|holder|session)|symbols/ustack)[a-z-]*\.c$)'),
-    ('rooms that compute allocate by base/memory.h',
+    ('rooms that compute allocate by base/base.h',
      'malloc|calloc|realloc|reallocarray|strdup|strndup|asprintf|vasprintf|open_memstream|rd_grow',
      'lib/(model|analyse|check|diagnose|report|render|view)/'),
     # Numbers are read in one way. What a library makes of a variable is found out with what the library calls, and what is written

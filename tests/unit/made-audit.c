@@ -3,7 +3,6 @@
 
 #include "analyse/trace/audit.h"
 #include "base/buf.h"
-#include "base/memory.h"
 #include "made-audit.h"
 
 static void make_calls(struct rd_audit_fn *fn, const char *calls)

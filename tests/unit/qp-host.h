@@ -6,7 +6,6 @@
 #include "unit.h"
 
 #include "analyse/qp/qp-verdict.h"
-#include "base/memory.h"
 
 #define S UINT64_C(1000000000)
 

@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include "analyse/trace/audit.h"
-#include "base/memory.h"
 #include "collect/kernel/kernel.h"
 #include "render/render.h"
 #include "report/trace/report-trace.h"

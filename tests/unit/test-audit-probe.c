@@ -2,7 +2,6 @@
 /* --probe: what is reported of calls that were made to fail. */
 #include "unit.h"
 
-#include "base/memory.h"
 #include "collect/kernel/kernel.h"
 #include "report/trace/report-trace.h"
 

@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include "analyse/trace/audit.h"
-#include "base/memory.h"
 #include "made-audit.h"
 
 #define HOOKLESS "no backend can hook it; errors of it appear at its callers\n"

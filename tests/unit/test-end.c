@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/end.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 #include <sys/resource.h>

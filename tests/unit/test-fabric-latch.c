@@ -2,7 +2,6 @@
 #include "unit.h"
 
 #include "analyse/fabric/fabric.h"
-#include "base/memory.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -5,7 +5,6 @@
 #include "unit.h"
 
 #include "analyse/fabric/fabric.h"
-#include "base/memory.h"
 #include "cmd/fabric/fabric.h"
 #include "source/shared/libibmad.h"
 

@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include "analyse/shares/fabric-shard.h"
-#include "base/memory.h"
 #include "collect/fabric/fabric.h"
 #include "fabric-text.h"
 

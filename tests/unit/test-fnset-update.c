@@ -4,8 +4,6 @@
 
 #include "model/trace/fnset.h"
 
-#include "base/memory.h"
-
 static uint32_t add_module(struct rd_fnset *set, const char *name, uint64_t instance)
 {
 	rd_reserve(&set->modules, &set->cap_modules, set->n_modules + 1, sizeof(*set->modules));

@@ -4,7 +4,6 @@
 
 #include "analyse/job/job.h"
 #include "analyse/qp/qp.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "collect/rdma/rdma.h"
 #include "report/job/report-job.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "base/memory.h"
 #include "render/render.h"
 
 static void add(struct rd_findings *findings, const char *id, enum rd_severity severity, const char *observed)

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 #include "collect/rdma/rdma.h"
 #include "model/rdma/qp-view.h"
 

@@ -2,7 +2,6 @@
 /* What trace-errno --service leaves of the last hour, read as foreign input, and the rule about it. */
 #include "unit.h"
 
-#include "base/memory.h"
 #include "check-run.h"
 #include "cmd/trace-errno/trace.h"
 #include "diagnose/explain/log-join.h"

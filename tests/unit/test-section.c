@@ -2,7 +2,6 @@
 /* Sections whose rows are made when they are read. */
 #include "unit.h"
 
-#include "base/memory.h"
 #include "render/render.h"
 
 enum { NAME, COUNT, TAGS, COLUMNS };

@@ -2,7 +2,6 @@
 /* The black box: what is kept, when it is packed, and what is written. */
 #include "unit.h"
 
-#include "base/memory.h"
 #include "bpf/qp.h"
 #include "bpf/record.h"
 #include "cmd/trace-errno/trace.h"

@@ -2,7 +2,6 @@
 /* What is written of a trace is read back as it was, and what is damaged is refused. */
 #include "unit.h"
 
-#include "base/memory.h"
 #include "collect/kernel/kernel.h"
 
 #include <linux/types.h>

@@ -7,7 +7,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "base/memory.h"
 #include "trace/symbols/ustack-priv.h"
 #include "traced.h"
 

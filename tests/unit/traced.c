@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "source/opener/child.h"
 
 #ifdef __x86_64__

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analyse/compare/compare.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "model/host/attributes.h"
 #include "model/shared/facts.h"

@@ -9,7 +9,6 @@
 
 #include "analyse/shared/meaning.h"
 #include "base/fix.h"
-#include "base/memory.h"
 
 const struct rd_cause_words rd_cause_words[RD_CAUSE_IDS] = {
 	[RD_CAUSE_BAD_CABLE] = { "bad-cable", "bad cable or transceiver: data received with errors",

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "base/memory.h"
 
 static uint64_t max_of(unsigned bits)
 {

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/lines.h"
-#include "base/memory.h"
 #include "base/number.h"
 
 #define LINES_MAX 10000

@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #include "analyse/env/envcheck.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 #define NAME_MAX_LEN 63 /* longer names are not compared */

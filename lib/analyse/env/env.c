@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 /* That of Alibaba, erdma, has a mode without rdma_cm. */

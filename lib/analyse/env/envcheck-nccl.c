@@ -5,7 +5,6 @@
 
 #include "analyse/env/envcheck-priv.h"
 #include "analyse/shared/distance.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 

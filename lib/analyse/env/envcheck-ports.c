@@ -7,7 +7,6 @@
 
 #include "analyse/env/envcheck-priv.h"
 #include "analyse/shared/gid.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 

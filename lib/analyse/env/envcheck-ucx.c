@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 /* The words of UCX_TLS. */

@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 /* Findings, lists and port queries that the rules share. */

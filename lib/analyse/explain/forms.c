@@ -7,7 +7,6 @@
 #include <strings.h>
 
 #include "base/lines.h"
-#include "base/memory.h"
 #include "base/number.h"
 
 #define FORMS_MAX 20000

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/text.h"
 
 /* What is missing with a node of the saved topology, and why it is. */

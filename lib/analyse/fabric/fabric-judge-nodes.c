@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyse/fabric/fabric-judge-priv.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 #define EXAMPLES 3

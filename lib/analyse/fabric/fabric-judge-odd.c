@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analyse/fabric/fabric-judge-priv.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 #define LINKS 20	/* fewer links of a kind have no norm */

@@ -8,7 +8,6 @@
 #include "analyse/fabric/fabric-judge-priv.h"
 #include "base/fix.h"
 #include "base/lines.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "analyse/fabric/fabric.h"
-#include "base/memory.h"
 
 #define DEGREES 1e12 /* above the highest degree, in errors per hour */
 

@@ -2,7 +2,6 @@
 /* Congestion: which ports wait for credits, and for which port they wait in the end. */
 #include "analyse/fabric/fabric.h"
 
-#include "base/memory.h"
 #include "base/text.h"
 
 /* Share of the data rate from which a link counts as saturated: headers and gaps between packets take the rest. */

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-
 /* ---- nodes that were not found */
 
 #define PHYSICAL_LINK_UP 5

@@ -11,7 +11,6 @@
 
 #include "analyse/qp/qp.h"
 #include "base/buf.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 

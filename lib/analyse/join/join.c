@@ -8,7 +8,6 @@
 
 #include "analyse/qp/qp.h"
 #include "base/buf.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "model/rdma/qp.h"
 

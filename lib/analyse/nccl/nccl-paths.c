@@ -4,7 +4,6 @@
 
 #include "analyse/nccl/nccl-priv.h"
 #include "analyse/shared/distance.h"
-#include "base/memory.h"
 
 #define DEPTH_MAX 64
 /* GB/s, more than any NIC: used if the number of NVLinks is unknown. */

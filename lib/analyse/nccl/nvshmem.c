@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/text.h"
 
 enum { FREE = -1, NO_MORE = -2 };

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyse/qp/qp-verdict.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "model/host/host.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 #define UNIT_SECONDS 4.096e-6

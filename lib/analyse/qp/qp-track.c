@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "base/memory.h"
 
 /* More are not useful; a bundle may contain any number of entries of one queue pair. */
 #define RECORDERS_MAX 64

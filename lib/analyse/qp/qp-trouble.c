@@ -9,7 +9,6 @@
 #include "analyse/qp/qp-verdict-priv.h"
 #include "analyse/qp/qp.h"
 #include "base/buf.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 #define PORT_DOWN 1 /* enum ib_port_state */

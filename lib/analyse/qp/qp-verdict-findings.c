@@ -7,7 +7,6 @@
 #include "analyse/qp/qp.h"
 #include "base/buf.h"
 #include "base/fix.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 #define IP_SIZE 46

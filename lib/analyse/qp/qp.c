@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 
 #include "base/err.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "model/host/host.h"
 

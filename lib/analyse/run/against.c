@@ -10,7 +10,6 @@
 #include "analyse/nccl/nccl.h"
 #include "analyse/run/against-priv.h"
 #include "analyse/shared/distance.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 

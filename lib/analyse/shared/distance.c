@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
-
 #define DEPTH_MAX 64
 
 /* The functions from `pci` up to the root, `pci` first. Returns how many. */

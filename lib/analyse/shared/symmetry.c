@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 enum { NIC, GPU }; /* kinds of devices: whether it is an accelerator */

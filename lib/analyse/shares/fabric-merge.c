@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 
 #define NAMED_MAX 8	     /* shares named in a finding */
 #define OLD_NS 600000000000u /* the views of ten minutes ago and now are of different networks */

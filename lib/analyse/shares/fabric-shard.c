@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "analyse/shares/fabric-shard.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 /*

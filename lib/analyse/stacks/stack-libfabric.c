@@ -5,7 +5,6 @@
 
 #include "analyse/shared/gid.h"
 #include "analyse/stacks/stack-priv.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 #define DEPTH_MAX 64

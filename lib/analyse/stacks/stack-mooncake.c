@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analyse/stacks/stack-priv.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 /* Mooncake opens one port of each device, with the same number on all devices. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analyse/stacks/stack-priv.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 /* UCX's distances: latency first, then bandwidth. UCX assumes 17000 MB/s between two host bridges of a NUMA node, but at most 3500

@@ -11,7 +11,6 @@
 #include "analyse/stacks/stack-priv.h"
 #include "base/buf.h"
 #include "base/fix.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 static bool is_first_of_device(const struct rd_port_views *views, size_t p)

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
-
 /* Functions of one name that a call may mean. A module has two or three at most. */
 #define CALLEES_MAX 16
 

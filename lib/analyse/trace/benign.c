@@ -6,7 +6,6 @@
 #include <linux/types.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "bpf/record.h"
 
 /* Errnos that only the kernel knows (include/linux/errno.h). */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/lines.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 #define HINTS_MAX 10000

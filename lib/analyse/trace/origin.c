@@ -6,7 +6,6 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "bpf/record.h"
 
 /* --- the chain --- */

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
-
 #define FUNCTION_LONGEST (1024 * 1024) /* an address further away is not in the function */
 #define CALL_SITE_END 16	       /* endbr64 or similar, and a call */
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "bpf/record.h"
 #include "model/trace/request.h"
 

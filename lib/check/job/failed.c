@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "model/trace/event.h"
 
 static const char *subject_of(const struct rd_recent_failure *f)

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "model/host/profile.h"
 #include "model/host/system.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 
 /* Bridges that redirect traffic between an accelerator and its NIC to the root complex (ACS). */
 

@@ -2,7 +2,6 @@
 /* Placement of NICs and accelerators on NUMA nodes, sockets and switches. */
 #include <stdio.h>
 
-#include "base/memory.h"
 #include "check/shared/rules.h"
 
 static void judge_missing(const struct rd_check_input *in, size_t i, const char *addr, struct rd_check_out *out)

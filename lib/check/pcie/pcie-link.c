@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 #include "check/shared/rules.h"
 
 #define NVIDIA 0x10de

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "model/rdma/qp-view.h"
 
 /* Compute interfaces that should follow one pattern: addresses, bonds. And what lets them reach other subnets. */

@@ -7,7 +7,6 @@
 
 #include "base/err.h"
 #include "base/fix.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "check/shared/rules.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "check/shared/rules.h"
 #include "model/host/system.h"

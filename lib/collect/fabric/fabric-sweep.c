@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "collect/fabric/fabric.h"
 #include "source/shared/libibmad.h"
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/end.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "source/shared/libibmad.h"

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "collect/fabric/fabric.h"
 
 /* ---- shared with work */

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/number.h"
 
 /* /sys/devices/system/node, sockets of processors, /proc/cpuinfo */

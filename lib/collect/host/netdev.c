@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/number.h"
 
 #define NET "/sys/class/net"

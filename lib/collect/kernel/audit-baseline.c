@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "source/bundle/json-read.h"
 
 /* Calls and errnos of one function. A function of the kernel calls fewer than 200 others. */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/number.h"
 
 /* Splits logs into lines, finds the host of each line and the parser for it. */

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/memory.h"
 #include "base/number.h"
 
 /* Requests a netlink dump from the kernel. */

@@ -8,7 +8,6 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/programs.h"
 #include "base/text.h"

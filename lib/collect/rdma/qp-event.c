@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/memory.h"
 #include "bpf/qp.h"
 
 /* enum ib_mtu */

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/memory.h"
 #include "base/text.h"
 
 #define PATHS_MAX 4096	/* cached ids, including those not found */

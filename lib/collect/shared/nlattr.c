@@ -7,8 +7,6 @@
 #include <linux/netlink.h>
 #include <string.h>
 
-#include "base/memory.h"
-
 void rd_nlmsgs_each(const struct rd_bytes *bytes, rd_nlmsg_fn *fn, void *arg)
 {
 	size_t length, left = bytes->size;

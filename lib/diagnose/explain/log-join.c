@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "analyse/explain/log.h"
-#include "base/memory.h"
 #include "diagnose/findings/findings.h"
 
 /* Findings about the device of a line that are shown with it. */

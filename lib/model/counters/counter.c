@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/text.h"
 
 static const char *const groups[] = {

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "model/fabric/fabric.h"
 
 static void node_deinit(struct rd_fabric_node *node)

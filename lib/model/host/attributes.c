@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 #include "base/text.h"
 
 static bool is_endpoint(const struct rd_pci *pci)

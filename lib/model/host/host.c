@@ -9,7 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 

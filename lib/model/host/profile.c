@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "base/lines.h"
-#include "base/memory.h"
 
 /* Lines of a profile that suppress findings: "ignore = RULE[@SUBJECT] until DATE reason". */
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 
 void rd_klog_deinit(struct rd_klog *klog)
 {

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/text.h"
 
 const char *rd_role_name(enum rd_role role)

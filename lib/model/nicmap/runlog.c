@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/memory.h"
-
 const char *rd_run_stack_name(enum rd_run_stack stack)
 {
 	static const char *const names[] = {

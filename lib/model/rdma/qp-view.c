@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-
 static const struct rd_qp_link no_link = { .cm_id = -1 };
 static const struct rd_qp_past no_past;
 static const struct rd_qp_verdict no_verdict;

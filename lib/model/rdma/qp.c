@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 #include "model/host/host.h"
 
 void rd_qp_deinit(struct rd_qp *qp)

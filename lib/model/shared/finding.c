@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/fix.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "model/shared/facts.h"
 

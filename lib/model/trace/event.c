@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "model/trace/failure.h"
 

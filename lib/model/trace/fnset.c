@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/memory.h"
 
 static const char *const backend_names[RD_BACKEND_COUNT] = {
 	[RD_BACKEND_NONE] = "none",

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/fix.h"
-#include "base/memory.h"
 #include "report/shared/finding.h"
 #include "report/shared/report-field.h"
 

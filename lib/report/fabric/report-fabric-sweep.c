@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "report/fabric/report-fabric.h"
 
 /* clang-format off */

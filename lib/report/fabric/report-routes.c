@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/memory.h"
-
 /* clang-format off */
 static const struct rd_column hop_columns[] = {
 	{ .key = "direction", .title = "WAY", .type = RD_T_STR, .help = "forward, back" },

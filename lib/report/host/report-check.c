@@ -4,7 +4,6 @@
 
 #include "base/buf.h"
 #include "base/fix.h"
-#include "base/memory.h"
 #include "model/host/host.h"
 #include "report/shared/report-field.h"
 

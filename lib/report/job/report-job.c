@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/fix.h"
-#include "base/memory.h"
 #include "report/shared/finding.h"
 #include "report/shared/report-field.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 #include "report/shared/finding.h"
 #include "report/shared/report-field.h"
 

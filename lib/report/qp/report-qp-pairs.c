@@ -2,7 +2,6 @@
 /* Connections between queue pairs, their timeouts, their spread over links, and what they fail over to. */
 #include "report/qp/report-qp.h"
 
-#include "base/memory.h"
 #include "report/shared/report-field.h"
 
 enum { END_HOST, END_IBDEV, END_LQPN, END_STATE, END_COLUMNS };

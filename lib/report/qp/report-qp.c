@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "report/shared/metrics.h"
 #include "report/shared/report-field.h"
 #include "report/shared/report-run.h"

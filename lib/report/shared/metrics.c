@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 #include "report/shared/report.h"
 
 #define PREFIX "rdmadiag_"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/fix.h"
-#include "base/memory.h"
 #include "report/shared/report-field.h"
 
 struct rd_section *rd_section_create(const char *key, const struct rd_column *columns, size_t n_columns)

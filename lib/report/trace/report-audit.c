@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 #include "report/shared/report-field.h"
 #include "report/trace/report-trace.h"
 

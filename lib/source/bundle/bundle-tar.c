@@ -3,7 +3,6 @@
  * written anywhere. */
 #include "source/bundle/bundle.h"
 
-#include "base/memory.h"
 #include "source/bundle/libarchive.h"
 
 RD_LATE_DEFINE(rd_libarchive, RD_LIBARCHIVE_CALLS, RD_LIBARCHIVE)

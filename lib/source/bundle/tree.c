@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include "base/map.h"
-#include "base/memory.h"
 #include "base/siphash.h"
 
 #define BLOCK_SIZE ((size_t)64 << 10)

@@ -14,7 +14,6 @@
 
 #include "base/end.h"
 #include "base/map.h"
-#include "base/memory.h"
 #include "source/opener/child.h"
 #include "source/opener/input.h"
 #include "source/opener/opener.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Management datagrams of this host, through libibumad. */
 #include "source/shared/mad.h"
-#include "base/memory.h"
 
 #include "base/buf.h"
 #include "source/opener/child.h"

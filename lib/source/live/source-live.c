@@ -21,8 +21,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "base/memory.h"
-
 /* Far above the files that are read (kallsyms has about 15 MB, the largest module 30 MB), and harmless for the host. */
 #define READ_FIRST 4096
 

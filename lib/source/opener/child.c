@@ -2,7 +2,6 @@
 #include "source/opener/child.h"
 
 #include "base/end.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 

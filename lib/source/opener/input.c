@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "base/memory.h"
 #include "base/text.h"
 #include "source/bundle/bundle.h"
 

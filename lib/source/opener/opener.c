@@ -15,7 +15,6 @@
 #include <time.h>
 
 #include "base/end.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "source/opener/child.h"
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/memory.h"
 #include "base/text.h"
 #include "source/bundle/libarchive.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Recording and replay of the requests and responses of a MAD port. */
 #include "source/record/mad-record.h"
-#include "base/memory.h"
 #include "source/shared/libibmad.h"
 
 #include <stdio.h>

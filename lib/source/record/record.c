@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "base/end.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "source/record/mad-record.h"
 #include "source/shared/netlink.h"

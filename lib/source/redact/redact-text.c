@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #include "base/klog-form.h"
-#include "base/memory.h"
 #include "base/number.h"
 #include "base/programs.h"
 

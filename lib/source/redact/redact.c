@@ -6,7 +6,6 @@
 #include <strings.h>
 #include <sys/random.h>
 
-#include "base/memory.h"
 #include "source/opener/input.h"
 #include "source/record/record.h"
 

@@ -8,8 +8,6 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include "base/memory.h"
-
 /* The kernel fills at most 32 KiB per read. */
 #define RECEIVE_SIZE ((size_t)64 << 10)
 #define ANSWER_MAX ((size_t)64 << 20)

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/memory.h"
 #include "base/text.h"
 #include "source/shared/netlink.h"
 

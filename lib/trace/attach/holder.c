@@ -21,8 +21,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-
 _Static_assert(RD_FD_COUNT <= RD_FDS_MAX, "all in one message");
 
 int rd_msg_send(int sock, const struct rd_msg *msg, const int *fds, size_t n_fds)

@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "bpf/trace.h"
 #include "trace/attach/attach.h"
 

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/memory.h"
-
 /* Longer chains of types exist only in damaged data. */
 #define MAX_DEPTH 32
 

@@ -2,7 +2,6 @@
 /* The graph of direct calls over all modules: the references in each file, joined by exported symbols. */
 #include <string.h>
 
-#include "base/memory.h"
 #include "trace/select/sel.h"
 
 struct export

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/memory.h"
-
 /* Real modules have about 70. Low enough that iterating over pairs of sections is cheap. */
 #define MAX_SECTIONS 4096
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "trace/select/sel.h"
 
 /* The tables of write(2) commands of the core, found by name because kernels without BTF provide nothing else. */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/no-rdma.h"
 #include "trace/select/sel.h"
 

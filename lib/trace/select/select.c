@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/no-rdma.h"
 #include "base/number.h"
 #include "base/text.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "source/package/package.h"
 #include "trace/select/elfmod.h"

@@ -13,7 +13,6 @@
 #include <sys/sysmacros.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 #include "base/number.h"
 
 /* Limits, because a process controls what it maps. Programs with a thousand libraries stay far below. */

@@ -14,7 +14,6 @@
 #include "base/buf.h"
 #include "base/environ.h"
 #include "base/late.h"
-#include "base/memory.h"
 #include "bpf/record.h"
 #include "source/opener/child.h"
 #include "trace/symbols/ustack-priv.h"
