@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/end.h"
 #include "program.h"
 
 #include <bpf/libbpf.h>

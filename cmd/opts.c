@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "opts.h"
-#include "base/number.h"
 #include "privileges.h"
 
 #include <getopt.h>

@@ -6,7 +6,6 @@
 
 #include <time.h>
 
-#include "base/no-rdma.h"
 #include "collect/host/host.h"
 
 /* The first write error on standard output. Nothing is written after it: the document would have a hole. */

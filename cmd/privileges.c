@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <wchar.h>
 
-#include "base/end.h"
 #include "collect/nccl/libexpat.h"
 #include "confine/confine.h"
 #include "datafile.h"

@@ -3,7 +3,6 @@
 #ifndef RD_CMD_CHECKS_H
 #define RD_CMD_CHECKS_H
 
-#include "base/stall.h"
 #include "check/shared/check.h"
 #include "cmd/cmd.h"
 #include "model/host/profile.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analyse/compare/compare.h"
-#include "base/no-rdma.h"
 #include "checks.h"
 #include "cmd/opts.h"
 #include "cmd/repeat.h"

@@ -8,7 +8,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "base/rfc3339.h"
 #include "counters.h"
 #include "source/opener/opener.h"
 

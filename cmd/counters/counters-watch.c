@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/number.h"
 #include "counters.h"
 #include "report/shared/finding.h"
 #include "report/shared/report-field.h"

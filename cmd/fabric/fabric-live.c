@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/number.h"
 #include "fabric.h"
 #include "view/view.h"
 

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/rfc3339.h"
 #include "fabric.h"
 #include "source/opener/opener.h"
 

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/number.h"
 #include "fabric.h"
 #include "report/shared/finding.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/number.h"
 #include "cmd/datafile.h"
 #include "confine/confine.h"
 #include "fabric.h"

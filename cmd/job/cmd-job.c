@@ -8,7 +8,6 @@
 
 #include "analyse/job/job.h"
 #include "analyse/qp/qp.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "cmd/job/job.h"
 #include "cmd/qp-state/qp.h"

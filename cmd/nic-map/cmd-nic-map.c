@@ -8,7 +8,6 @@
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/shared/distance.h"
 #include "analyse/shared/symmetry.h"
-#include "base/number.h"
 #include "check/shared/check.h"
 #include "cmd/datafile.h"
 #include "collect/host/host.h"

@@ -10,7 +10,6 @@
 #include "analyse/shared/distance.h"
 #include "analyse/stacks/stacks.h"
 #include "base/fix.h"
-#include "base/no-rdma.h"
 #include "cmd/bundles/bundles.h"
 #include "cmd/datafile.h"
 #include "collect/host/host.h"

@@ -7,7 +7,6 @@
 
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/qp/qp-failover.h"
-#include "base/no-rdma.h"
 #include "cmd/trace-errno/qp-recorder.h"
 #include "collect/host/host.h"
 #include "collect/net/netstate.h"

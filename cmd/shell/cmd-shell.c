@@ -6,8 +6,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "base/end.h"
-#include "base/number.h"
 #include "cmd/opts.h"
 #include "cmd/program.h"
 #include "cmd/shell/shell.h"

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "analyse/trace/trace.h"
-#include "base/no-rdma.h"
-#include "base/number.h"
 #include "report/trace/report-trace.h"
 #include "source/record/record.h"
 #include "trace.h"

@@ -19,8 +19,6 @@
 #include <sys/wait.h>
 
 #include "base/buf.h"
-#include "base/end.h"
-#include "base/number.h"
 #include "base/text.h"
 
 /* ---- the user */

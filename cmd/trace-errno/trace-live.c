@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 
 #include "analyse/trace/trace.h"
-#include "base/end.h"
 #include "cmd/repeat.h"
 #include "report/trace/report-trace.h"
 #include "view/view.h"

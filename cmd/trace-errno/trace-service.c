@@ -20,7 +20,6 @@
 #include <time.h>
 
 #include "analyse/trace/trace.h"
-#include "base/number.h"
 #include "bpf/trace.h"
 #include "collect/failure/failure.h"
 #include "collect/shared/cgroup.h"

@@ -137,10 +137,11 @@ enum rd_known {
 	} while (0)
 
 /*
- * Memory allocation for internal data: a failed allocation ends the program (base/end.h), so none of these returns NULL or an error.
+ * ---- memory for internal data: a failed allocation ends the program (rd_out_of_memory), so none of these returns NULL or an error.
  * What a file, a message or a process can make long has a limit of its own where time matters, and all of it together has one of
  * memory where foreign files are read alone (rd_end_limit).
  */
+
 /* `n` zeroed elements; caller frees. Not NULL for 0 elements either. */
 void *rd_alloc(size_t n, size_t elem_size) __attribute__((malloc, returns_nonnull, alloc_size(1, 2)));
 
@@ -159,5 +160,27 @@ void rd_reserve(void *v, size_t *cap, size_t need, size_t elem_size);
 
 /* A new element at the end of the array `v` of `n` elements, for the caller to set. */
 #define RD_ADD(v, n, cap) (rd_reserve(&(v), &(cap), (n) + 1, sizeof(*(v))), &(v)[(n)++])
+
+/* ---- abnormal end of the program: out of memory, or a library calls exit */
+
+#define RD_EXIT_NO_MEMORY 3 /* the exit status of such an end: unknown */
+
+/* Registers a cleanup step for such an end: restore the terminal, remove temporary files. The last registered step runs first. A
+ * function that is registered twice is called once; it must not allocate, and may be called when there is nothing to do. */
+void rd_at_end(void (*step)(void));
+
+/* main calls it first. From then on this process, not its forks, runs the steps and reports why it ends, and a call of exit()
+ * outside main (libarchive does that when it is out of memory) is such an end. */
+void rd_end_watch(void);
+
+/* Limits the memory of this process and its forks, in bytes: all lists that an input can fill have this bound together, and each of them
+ * alone needs none for the sake of memory. Ignored in programs built with a sanitizer, which reserve more. */
+void rd_end_limit(size_t bytes);
+
+/* main returns through it with `code`: a normal end. */
+int rd_end_in_order(int code);
+
+/* Runs the steps, reports on standard error that there is no memory, and exits with 3. In a forked process: exits with 3. */
+_Noreturn void rd_out_of_memory(void);
 
 #endif

@@ -4,8 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/end.h"
-
 static bool fail(struct rd_buf *buf)
 {
 	if (!buf->checked)

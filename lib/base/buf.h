@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Always NUL-terminated once something was added. A failed allocation ends the program (base/end.h). In a buffer initialised
+/* Always NUL-terminated once something was added. A failed allocation ends the program (rd_out_of_memory). In a buffer initialised
  * as RD_BUF_CHECKED, for data of untrusted size, it sets `failed` instead, and nothing more is added: callers check once, at
  * the end. */
 struct rd_buf {

@@ -6,9 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/no-rdma.h"
-#include "base/stall.h"
-
 int rd_err_set(struct rd_err *err, int code, const char *object, const char *fmt, ...)
 {
 	va_list ap;

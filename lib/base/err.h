@@ -47,4 +47,48 @@ int rd_errno_parse(const char *name);
 /* The usual text of an errno (strerror without its static buffer), also for kernel-internal ones. Static. */
 const char *rd_errno_text(int code);
 
+/* ---- messages of all commands about a host without RDMA */
+
+#define RD_NO_RDMA_STACK "there is no RDMA stack"
+#define RD_NO_RDMA_DEVICE "there is no RDMA device"
+/* For commands that read modules: they cannot use a built-in stack. */
+#define RD_NO_RDMA_MODULE "no RDMA module is loaded"
+
+/* The RDMA stack is not loaded. Fills `err` (may be NULL) with a hint; -ENOENT. */
+int rd_no_rdma_stack(struct rd_err *err);
+
+/* The stack is loaded, but there is no device. The same; -ENODEV. */
+int rd_no_rdma_device(struct rd_err *err);
+
+/* ---- reads without a reply in time, and their likely cause */
+
+enum rd_stall_kind {
+	RD_STALL_UNASKED, /* not started before the deadline */
+	RD_STALL_SLOW,	  /* running, or waiting for a CPU */
+	RD_STALL_UNSURE,  /* cause unknown: it slept too short a time, or other reads were slow as well */
+	RD_STALL_BLOCKED, /* slept without interruption, far longer than another read took at the same time */
+	RD_STALL_DIED,	  /* terminated the reading process */
+};
+
+struct rd_stall {
+	enum rd_stall_kind kind;
+	unsigned ms;	   /* waiting time */
+	struct rd_err err; /* err.object: what was read */
+};
+
+struct rd_stalls {
+	struct rd_stall *v;
+	size_t n, cap;
+	unsigned limit_ms; /* for all reads together */
+	size_t replied;	   /* reads with a reply */
+};
+
+/* Keeps a copy; a list that cannot grow drops it. */
+void rd_stalls_add(struct rd_stalls *stalls, const struct rd_stall *stall);
+void rd_stalls_deinit(struct rd_stalls *stalls);
+
+/* The first of this kind; NULL: none. */
+const struct rd_stall *rd_stalls_first(const struct rd_stalls *stalls, enum rd_stall_kind kind);
+size_t rd_stalls_count(const struct rd_stalls *stalls, enum rd_stall_kind kind);
+
 #endif

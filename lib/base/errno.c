@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/number.h"
+#include "base/text.h"
 
 struct errno_entry {
 	int code;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/number.h"
+#include "base/text.h"
 
 #define QPN_MOST 0xffffffu
 

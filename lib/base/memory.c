@@ -5,8 +5,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/end.h"
-
 #define HINT "  try: free memory, or raise its limit (ulimit -v, memory.max of the control group)\n"
 
 static pid_t watched;

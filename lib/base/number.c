@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Numbers and times in texts. */
-#include "base/number.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-#include "base/rfc3339.h"
 
 #define BLANKS " \t"
 #define DIGITS "0123456789"

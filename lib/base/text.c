@@ -9,11 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/end.h"
-#include "base/lines.h"
-#include "base/number.h"
-#include "base/programs.h"
-
 static bool charset_missing;
 
 void rd_charset_init(void)

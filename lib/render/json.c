@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "base/fix.h"
-#include "base/rfc3339.h"
 
 /* Writer of a document. */
 struct json {

@@ -6,7 +6,6 @@
 #include <time.h>
 #include <wchar.h>
 
-#include "base/end.h"
 #include "render/libsmartcols.h"
 #include "render/render.h"
 

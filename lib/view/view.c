@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <wchar.h>
 
-#include "base/end.h"
 #include "base/environ.h"
 #include "render/render.h"
 #include "report/shared/report-field.h"

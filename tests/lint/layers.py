@@ -80,7 +80,7 @@ CALLS = [
      'lib/(model|analyse|check|diagnose|report|render|view)/'),
     # Numbers are read in one way. What a library makes of a variable is found out with what the library calls, and what is written
     # with printf by what reads it.
-    ('numbers are read by base/number.h', 'strto(l|ul|ll|ull|d|f|ld|imax|umax)|v?sscanf|v?fscanf|ato(i|l|ll|f)',
+    ('numbers are read by base/text.h', 'strto(l|ul|ll|ull|d|f|ld|imax|umax)|v?sscanf|v?fscanf|ato(i|l|ll|f)',
      r'(?!lib/(base/number\.c|analyse/env/envcheck(-ucx)?\.c|render/metrics\.c|source/live/source-live\.c)$)'),
 ]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]*)"', re.M)

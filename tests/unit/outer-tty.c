@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <termios.h>
 
-#include "base/end.h"
 #include "cmd/trace-errno/trace.h"
 #include "unit.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/lines.h"
 #include "base/text.h"
 
 #include <fcntl.h>

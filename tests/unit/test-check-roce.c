@@ -2,7 +2,6 @@
 /* Rules about RoCE and the network below it: a host on which all is well, and one thing after the other that is not. */
 #include "unit.h"
 
-#include "base/stall.h"
 #include "check-run.h"
 #include "model/host/netstate.h"
 #include "model/host/system.h"

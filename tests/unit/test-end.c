@@ -2,7 +2,6 @@
 #include "unit.h"
 
 #include "base/buf.h"
-#include "base/end.h"
 #include "base/text.h"
 
 #include <sys/resource.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "base/rfc3339.h"
 #include "render/render.h"
 
 static char *page(const struct rd_report *report, enum rd_metrics_format format)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "base/number.h"
+#include "base/text.h"
 
 #include <ctype.h>
 

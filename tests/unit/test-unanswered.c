@@ -2,7 +2,6 @@
 /* Reads that were given up: whatever a host leaves unanswered makes rules unknown, and never says that something is wrong. */
 #include "unit.h"
 
-#include "base/stall.h"
 #include "cmd/checks/checks.h"
 #include "fake-host.h"
 

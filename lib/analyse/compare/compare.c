@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "base/number.h"
 #include "base/siphash.h"
 #include "base/text.h"
 

@@ -6,9 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/lines.h"
-#include "base/number.h"
-
 #define LINES_MAX 10000
 
 enum measure { VALUE, DELTA, PER_SECOND, PER_BIT, PER_PACKET, MEASURES };

@@ -6,9 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/lines.h"
-#include "base/number.h"
-
 #define FORMS_MAX 20000
 /* The least literal text of a pattern: it is found by four of these bytes. */
 #define LITERAL_LEAST 4

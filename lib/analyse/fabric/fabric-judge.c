@@ -7,8 +7,6 @@
 
 #include "analyse/fabric/fabric-judge-priv.h"
 #include "base/fix.h"
-#include "base/lines.h"
-#include "base/number.h"
 #include "base/text.h"
 
 /* ---- tables of thresholds */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analyse/fabric/fabric.h"
-#include "base/number.h"
 #include "base/text.h"
 
 /* ---- the route from a port to a LID */

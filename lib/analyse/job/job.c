@@ -11,7 +11,6 @@
 
 #include "analyse/qp/qp.h"
 #include "base/buf.h"
-#include "base/number.h"
 #include "base/text.h"
 
 /* Parts of the path of a control group, as the runtimes name them by default. Kubernetes and Slurm come first: they use a runtime themselves. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/nccl/nccl.h"
 
-#include "base/number.h"
 #include "base/text.h"
 
 #define CPUS_MAX 8192

@@ -10,7 +10,6 @@
 #include "analyse/shared/gid.h"
 #include "base/fix.h"
 #include "base/map.h"
-#include "base/number.h"
 #include "base/text.h"
 
 #define NICS_MAX 1024	     /* of processes */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/number.h"
+#include "base/text.h"
 
 #define UNKNOWN_BIT 31
 

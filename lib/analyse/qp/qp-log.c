@@ -2,7 +2,6 @@
 #include "analyse/qp/qp-verdict-priv.h"
 #include "analyse/qp/qp.h"
 #include "base/klog-form.h"
-#include "base/number.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 
 #include "analyse/run/against-priv.h"
 #include "base/buf.h"
-#include "base/number.h"
 #include "base/text.h"
 
 static const struct rd_finding missing_gpu = { "against-gpu", "The run used GPUs that this host does not have",

@@ -5,9 +5,6 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "base/lines.h"
-#include "base/number.h"
-
 #define LINES_MAX 20000
 #define BLANKS " \t"
 

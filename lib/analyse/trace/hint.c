@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/lines.h"
 #include "base/text.h"
 
 #define HINTS_MAX 10000

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/stall.h"
 #include "model/rdma/qp.h"
 
 /* Leftovers of earlier jobs, and a kernel that does not respond. */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/programs.h"
 #include "model/host/profile.h"
 #include "model/host/system.h"
 

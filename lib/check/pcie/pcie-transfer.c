@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "base/number.h"
-
 /* PCIe ordering, and the number of outstanding requests. */
 
 enum {

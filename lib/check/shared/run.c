@@ -7,7 +7,6 @@
 
 #include "base/err.h"
 #include "base/fix.h"
-#include "base/number.h"
 #include "check/shared/rules.h"
 
 #define ENTRY(name) &rd_check_##name,

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
-#include "base/rfc3339.h"
 #include "collect/counters/counters-priv.h"
 #include "source/bundle/json-read.h"
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/number.h"
 #include "base/text.h"
 #include "collect/counters/counters-priv.h"
 #include "collect/host/host.h"

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/end.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "source/shared/libibmad.h"
 

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/number.h"
-#include "base/rfc3339.h"
 #include "collect/fabric/fabric.h"
 #include "source/bundle/json-read.h"
 

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
-
 #define PORT_MAX 254
 #define DESCRIPTION_MAX 255
 #define WIDTH_MAX 12

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "base/number.h"
-
 struct maker {
 	uint16_t vendor;
 	const char *name;

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "base/number.h"
-
 /* /sys/devices/system/node, sockets of processors, /proc/cpuinfo */
 
 static char *cpuinfo_value(const char *text, const char *key)

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
-
 /* /sys/class/infiniband */
 
 #define IB "/sys/class/infiniband"

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "base/number.h"
-
 #define NET "/sys/class/net"
 #define NETDEVS_MAX 65536
 

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
-
 /*
  * Names from pci.ids, read through the source and searched as text: a few names out of 35,000, for which building libpci's
  * table would take longer than the rest of a command.

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/number.h"
-
 #define RECORDS_MAX ((size_t)1 << 18)
 
 /* Parses a number that is followed by `end`, and skips both. */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/text.h"
 
 /* "rdma_rxe 204800 0 - Live 0xffffffffc0a00000 (OE)": name, bytes, references, users, state, address, taints. */

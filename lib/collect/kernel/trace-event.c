@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/number.h"
 #include "bpf/record.h"
 #include "collect/shared/cgroup.h"
 #include "model/trace/request.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/number.h"
 #include "bpf/record.h"
 #include "collect/kernel/kernel.h"
 

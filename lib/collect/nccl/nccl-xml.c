@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/text.h"
 #include "collect/host/host.h"
 #include "collect/nccl/libexpat.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "base/text.h"
 
 /* Splits logs into lines, finds the host of each line and the parser for it. */
 

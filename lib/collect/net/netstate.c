@@ -13,8 +13,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/number.h"
-
 /* Requests a netlink dump from the kernel. */
 
 enum rd_known rd_netstate_dump(const struct rd_sysfs *fs, int protocol, const void *request, size_t size,

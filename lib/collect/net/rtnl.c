@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/number.h"
 #include "base/text.h"
 #include "collect/host/host.h"
 

@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 
 #include "base/buf.h"
-#include "base/no-rdma.h"
 #include "collect/host/host.h"
 #include "collect/shared/nlattr.h"
 #include "collect/shared/uapi.h"

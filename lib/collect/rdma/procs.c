@@ -8,8 +8,6 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "base/number.h"
-#include "base/programs.h"
 #include "base/text.h"
 #include "collect/host/host.h"
 

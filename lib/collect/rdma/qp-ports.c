@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "collect/host/host.h"
 
 #define PORTS_MAX 4096 /* in all; a host has a few */

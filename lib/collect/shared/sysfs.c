@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
-
 static int path_of(char *path, size_t size, const char *fmt, va_list ap)
 {
 	int n = vsnprintf(path, size, fmt, ap);

@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 #include "base/fix.h"
-#include "base/number.h"
 #include "diagnose/shared/rule.h"
 
 /* Resources of the device and memory of the host that are used up. */

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "base/text.h"
 
 /* Object numbers, ascending and unique: PCI functions by index, then RDMA devices, then interfaces. */

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/number.h"
 #include "base/text.h"
 
 void rd_host_deinit(struct rd_host *host)

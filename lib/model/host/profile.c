@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/lines.h"
+#include "base/text.h"
 
 /* Lines of a profile that suppress findings: "ignore = RULE[@SUBJECT] until DATE reason". */
 

@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "base/fix.h"
-#include "base/number.h"
 #include "report/fabric/report-fabric.h"
 
 /* clang-format off */

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/rfc3339.h"
 #include "report/shared/report-field.h"
 #include "report/shared/report-run.h"
 

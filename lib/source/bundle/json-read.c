@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/bundle/json-read.h"
 
-#include "base/number.h"
+#include "base/text.h"
 
 #define DEPTH_MAX 32
 #define TEXT_MAX 65536

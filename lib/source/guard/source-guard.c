@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "base/end.h"
 #include "base/map.h"
 #include "source/opener/child.h"
 #include "source/opener/input.h"

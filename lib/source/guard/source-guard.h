@@ -3,7 +3,6 @@
 #define RD_SOURCE_GUARD_H
 
 #include "base/buf.h"
-#include "base/stall.h"
 #include "source/shared/source.h"
 
 /*

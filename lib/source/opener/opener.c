@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "base/end.h"
 #include "base/text.h"
 #include "source/opener/child.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Redaction of a recording, in two passes: the first collects identifying data. Files, paths, and netlink messages and other bytes, which
  * keep their length. */
-#include "base/number.h"
 #include "bpf/qp.h"
 #include "source/record/record.h"
 #include "source/redact/redact.h"

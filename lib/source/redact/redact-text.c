@@ -9,8 +9,6 @@
 #include <strings.h>
 
 #include "base/klog-form.h"
-#include "base/number.h"
-#include "base/programs.h"
 
 static bool is_word(char c)
 {

@@ -18,7 +18,6 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "base/number.h"
 #include "base/text.h"
 #include "source/shared/source.h"
 

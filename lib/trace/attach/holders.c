@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "base/number.h"
 #include "base/text.h"
 #include "trace/attach/attach.h"
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/no-rdma.h"
 #include "trace/select/sel.h"
 
 /* Members of struct ib_qp_attr, as in include/rdma/ib_verbs.h. */

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/no-rdma.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "trace/select/sel.h"
 

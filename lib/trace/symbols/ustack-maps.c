@@ -13,7 +13,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/buf.h"
-#include "base/number.h"
+#include "base/text.h"
 
 /* Limits, because a process controls what it maps. Programs with a thousand libraries stay far below. */
 #define MAPS_MAX ((size_t)8 << 20)
