@@ -12,7 +12,6 @@
 
 #include "base/buf.h"
 #include <float.h>
-#include <stddef.h>
 
 /* Exit codes, as of monitoring plugins. */
 enum rd_exit {

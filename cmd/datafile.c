@@ -2,7 +2,6 @@
 #include "datafile.h"
 
 #include <limits.h>
-#include <unistd.h>
 
 #include "check/shared/check.h"
 #include "source/bundle/bundle.h"

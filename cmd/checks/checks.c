@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "checks.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "analyse/compare/compare.h"
 #include "analyse/env/envcheck.h"
 #include "analyse/job/job.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check: one line and an exit status for the whole host. */
-#include <errno.h>
-#include <string.h>
 #include <time.h>
 
 #include "checks.h"

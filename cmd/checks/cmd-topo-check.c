@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* topo-check: the rules, a profile, their results; also while they change. */
-#include <errno.h>
-#include <string.h>
 
 #include "analyse/compare/compare.h"
 #include "checks.h"

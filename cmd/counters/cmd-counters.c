@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters: sampling, comparing, selecting, printing. */
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cmd/datafile.h"
 #include "cmd/fabric/fabric.h"

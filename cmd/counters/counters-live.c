@@ -2,7 +2,6 @@
 /* counters --live: bars of the traffic of ports; below them counters by last change, or owners of queue pairs. */
 #include "counters.h"
 
-#include <errno.h>
 #include <math.h>
 
 #include "collect/rdma/rdma.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --watch: samples at intervals, printed, recorded, until a condition holds. */
-#include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <string.h>
 #include <time.h>
 
 #include "counters.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* explain: what lines of a log mean, which objects they are about, and what this host has of them. */
-#include <errno.h>
-#include <string.h>
 
 #include "analyse/explain/log.h"
 #include "cmd/checks/checks.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric: opens a port, discovers the network and reads its counters, and discovers it again when that is due. */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "cmd/datafile.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric: options, and what the command does. */
-#include <errno.h>
-#include <string.h>
 #include <time.h>
 
 #include "cmd/datafile.h"

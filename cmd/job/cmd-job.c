@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* job: whether processes can use RDMA, and what carries their traffic; of a command and what it starts: while it runs. */
-#include <errno.h>
 #include <fnmatch.h>
 #include <signal.h>
-#include <string.h>
 #include <time.h>
 
 #include "analyse/job/job.h"

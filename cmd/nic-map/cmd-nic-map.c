@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nic-map: which NICs are near which accelerators. */
-#include <errno.h>
-#include <string.h>
 
 #include "analyse/compare/compare.h"
 #include "analyse/nccl/nccl.h"

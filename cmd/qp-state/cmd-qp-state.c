@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* qp-state: lists queue pairs and their states, once or repeatedly; what processes fail over with; its options. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/qp/qp-failover.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* qp-state --join: the queue pairs of several hosts, matched. */
-#include <errno.h>
 #include <time.h>
 
 #include "analyse/join/join.h"

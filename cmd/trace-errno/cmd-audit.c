@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* trace-errno --audit: the functions that are watched on a kernel, how they differ from a baseline, and whether calls are seen. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "analyse/trace/audit.h"

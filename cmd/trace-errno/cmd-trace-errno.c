@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* trace-errno: its options, what is checked before anything is attached, the filters, and the start of the trace. */
-#include <errno.h>
 #include <fnmatch.h>
 #include <linux/capability.h>
-#include <string.h>
 
 #include "analyse/trace/trace.h"
 #include "report/trace/report-trace.h"

@@ -3,12 +3,10 @@
  * Calls that fail on purpose, for trace-errno --audit --probe: handles and attributes that do not exist. They change nothing on
  * the device. Run by a hidden command in a process of its own, because providers of libibverbs may hang or crash.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "qp-recorder.h"
 
-#include <errno.h>
 #include <time.h>
 
 #include "collect/rdma/rdma.h"

@@ -5,11 +5,8 @@
  * them as a bundle; the supervisor, which parses nothing, writes it.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "collect/counters/counters.h"
 #include "collect/rdma/rdma.h"

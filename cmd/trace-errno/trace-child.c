@@ -3,7 +3,6 @@
 #include "trace-child.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <inttypes.h>
@@ -11,7 +10,6 @@
 #include <linux/keyctl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

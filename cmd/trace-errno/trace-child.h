@@ -4,7 +4,6 @@
 #define RD_CMD_TRACE_CHILD_H
 
 #include <pwd.h>
-#include <stdbool.h>
 #include <sys/signalfd.h>
 #include <sys/types.h>
 #include <termios.h>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "analyse/trace/trace.h"
 #include "cmd/datafile.h"
 #include "collect/shared/cgroup.h"

@@ -3,7 +3,6 @@
  * --record: each event that is shown is a sample of a bundle, with what the host said about it; the first has what was read before,
  * the last one the summary. --from: the way back, through the same code.
  */
-#include <errno.h>
 
 #include "source/record/record.h"
 #include "trace.h"

@@ -5,13 +5,11 @@
  * writes the log and the textfile. Everything that must outlive a worker is in memory that both share, so that it can be replaced at any
  * time: for modules that were loaded, on SIGHUP, when the log is full, and after it died. Whatever grows has a limit.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>

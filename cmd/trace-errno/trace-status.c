@@ -2,7 +2,6 @@
 /* --status and --detach-all: the attached traces of this host. */
 #include "trace.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <pwd.h>
 #include <time.h>

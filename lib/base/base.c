@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/base.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/socket.h>
 
 int rd_grow(void *v, size_t *cap, size_t need, size_t elem_size)

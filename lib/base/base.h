@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For all directories: scope guards, memory, growing arrays, small macros. */
+/* For all directories: the headers of C that nearly every file needs, scope guards, memory, growing arrays, small macros. */
 #ifndef RD_BASE_H
 #define RD_BASE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define RD_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

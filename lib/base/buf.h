@@ -5,8 +5,6 @@
 
 #include "base/base.h"
 
-#include <string.h>
-
 /* Always NUL-terminated once something was added. A failed allocation ends the program (rd_out_of_memory). In a buffer initialised
  * as RD_BUF_CHECKED, for data of untrusted size, it sets `failed` instead, and nothing more is added: callers check once, at
  * the end. */

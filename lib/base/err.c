@@ -2,7 +2,6 @@
 /* Errors: lists of them, those of a host without RDMA, reads without a reply. */
 #include "base/err.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/err.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/text.h"

@@ -2,7 +2,6 @@
 #include "base/klog-form.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/text.h"

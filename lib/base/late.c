@@ -4,9 +4,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/auxv.h>
 
 #include "base/environ.h"

@@ -2,7 +2,6 @@
 /* Hashes: the keyed one, and finding elements of an array by theirs. */
 #include "base/map.h"
 
-#include <string.h>
 #include <sys/auxv.h>
 
 #include "base/siphash.h"

@@ -2,7 +2,6 @@
 /* Memory allocation that does not fail, and the abnormal end of the program. */
 #include "base/base.h"
 
-#include <string.h>
 #include <sys/resource.h>
 
 #define HINT "  try: free memory, or raise its limit (ulimit -v, memory.max of the control group)\n"

@@ -2,10 +2,8 @@
 /* Numbers and times in texts. */
 #include "base/text.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #define BLANKS " \t"

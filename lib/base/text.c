@@ -3,11 +3,9 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fnmatch.h>
 #include <locale.h>
 #include <stdio.h>
-#include <string.h>
 
 static bool charset_missing;
 

@@ -4,7 +4,6 @@
 
 #include <asm/ioctls.h>
 #include <asm/termbits.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/audit.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/view.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <time.h>

@@ -2,7 +2,6 @@
 /* The live view: drawing, keys. */
 #include "view/view.h"
 
-#include <errno.h>
 #include <langinfo.h>
 #include <stdio.h>
 #include <wchar.h>

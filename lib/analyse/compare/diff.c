@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is compared of a host: with other hosts, and with an earlier capture of itself. */
 #include <arpa/inet.h>
-#include <string.h>
 
 #include "analyse/compare/compare.h"
 #include "base/text.h"

@@ -3,7 +3,6 @@
 #include "analyse/compare/compare.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "model/host/attributes.h"

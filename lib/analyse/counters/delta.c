@@ -2,8 +2,6 @@
 /* Differences between two samples of counters, and the rates of ports. */
 #include "analyse/counters/counters.h"
 
-#include <string.h>
-
 #include "base/map.h"
 
 static uint64_t max_of(unsigned bits)

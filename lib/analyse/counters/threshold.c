@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/counters/counters.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <math.h>
-#include <string.h>
 
 #define LINES_MAX 10000
 

@@ -2,9 +2,7 @@
 /* The set of environment variables: names and values point into the texts they were parsed from, which the set owns. Which library
  * reads a name. */
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "analyse/env/envcheck.h"

@@ -2,9 +2,7 @@
 #include "analyse/env/envcheck.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/text.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* libfabric's variables (src/fabric.c, prov/efa/src, prov/verbs/src/verbs_info.c), and Gloo's. */
-#include <string.h>
 #include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Variables of Mooncake's transfer engine: mooncake-transfer-engine/src/config.cpp, topology.cpp,
  * transfer_engine_impl.cpp. */
-#include <string.h>
 
 #include "analyse/env/envcheck-priv.h"
 #include "base/text.h"

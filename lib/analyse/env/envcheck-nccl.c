@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* NCCL's variables: levels, topology, network transports; the table of rules. */
-#include <string.h>
 #include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* NVSHMEM's variables: src/modules/transport/common/env_defs.h, and the transports that read them. */
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"

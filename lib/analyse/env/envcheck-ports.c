@@ -2,7 +2,6 @@
 /* Variables that several libraries have: lists of NICs and interfaces, GIDs, attributes of queue pairs. */
 #include <arpa/inet.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"

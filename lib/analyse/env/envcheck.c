@@ -2,9 +2,7 @@
 /* Checks variables: what the rules share, numbers and switches as each library parses them, and the libraries in turn. */
 #include "analyse/env/envcheck.h"
 
-#include <errno.h>
 #include <stdarg.h>
-#include <string.h>
 #include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"

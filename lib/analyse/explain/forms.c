@@ -2,8 +2,6 @@
 #include "analyse/explain/log.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <string.h>
 #include <strings.h>
 
 #define FORMS_MAX 20000

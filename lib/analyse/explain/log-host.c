@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The host that printed a line, by what is before its text. */
 #include <ctype.h>
-#include <stdbool.h>
-#include <string.h>
 
 #include "analyse/explain/log.h"
 

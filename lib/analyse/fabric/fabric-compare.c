@@ -3,7 +3,6 @@
 #include "analyse/fabric/fabric.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/text.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Nodes that are gone, silent, new or replaced. What is gone or silent only because a switch is, is part of that finding. */
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "analyse/fabric/fabric-judge-priv.h"
 #include "base/text.h"

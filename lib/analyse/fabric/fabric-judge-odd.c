@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What differs from all others of its kind: slow links, adapters at the wrong rail, switches that lack a link. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "analyse/fabric/fabric-judge-priv.h"
 #include "base/text.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Findings about a network: errors above their thresholds, and links that are slow, inactive or down. */
-#include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "analyse/fabric/fabric-judge-priv.h"
 #include "base/fix.h"

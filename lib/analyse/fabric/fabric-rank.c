@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The order of findings about a network, and of its ports; which of them are shown. */
-#include <string.h>
 
 #include "analyse/fabric/fabric.h"
 

@@ -2,9 +2,6 @@
 /* What became of nodes, ports and their counters from one discovery of a network to the next; what repeated sweeps counted and found. */
 #include "analyse/fabric/fabric.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- nodes that were not found */
 
 #define PHYSICAL_LINK_UP 5

@@ -6,7 +6,6 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <linux/capability.h>
-#include <string.h>
 #include <strings.h>
 
 #include "analyse/qp/qp.h"

@@ -2,8 +2,6 @@
 /* Matches queue pairs of several hosts: what is kept of each, the indices, candidates, verdicts, findings. */
 #include "analyse/join/join.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "analyse/qp/qp.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* NCCL's paths between accelerators and NICs (src/graph/paths.cc, ncclTopoComputePaths). */
-#include <string.h>
 
 #include "analyse/nccl/nccl-priv.h"
 #include "analyse/shared/distance.h"

@@ -3,9 +3,7 @@
  * ncclTopoGetLocalNetType); NCCL_IB_HCA. */
 #include "analyse/nccl/nccl.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "analyse/nccl/nccl-priv.h"
 #include "analyse/shared/distance.h"

@@ -7,7 +7,6 @@
 #include "analyse/nicmap/nicmap.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 

@@ -2,8 +2,6 @@
 /* UDP source ports of RoCE v2, and how flows spread over links. */
 #include "analyse/qp/qp.h"
 
-#include <string.h>
-
 #include "base/buf.h"
 #include "base/text.h"
 

@@ -3,7 +3,6 @@
 #include "analyse/qp/qp-failover.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "analyse/qp/qp.h"
 #include "analyse/shared/distance.h"

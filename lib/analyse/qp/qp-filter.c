@@ -2,10 +2,8 @@
 #include "analyse/qp/qp.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/text.h"

@@ -2,7 +2,6 @@
 #include "analyse/qp/qp.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "analyse/qp/qp-verdict.h"
 #include "base/text.h"

@@ -4,7 +4,6 @@
 #include "base/klog-form.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define NUMBERS_MAX 4
 #define LINES_MAX 20000 /* newest lines only, counted by sequence number, including lines that are missing here */

@@ -2,8 +2,6 @@
 /* Timeouts of queue pairs, and what is unknown: of timers and peers, and of queue pairs that are not listed. */
 #include "analyse/qp/qp.h"
 
-#include <string.h>
-
 #include "base/buf.h"
 #include "base/text.h"
 

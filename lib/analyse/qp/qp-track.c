@@ -3,7 +3,6 @@
 #include "analyse/qp/qp.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/map.h"
 

@@ -2,8 +2,6 @@
 /* What speaks against a queue pair: its port, its source GID, its remote QP on this host, the neighbour, the MTU; a process that is stopped. */
 #include <ctype.h>
 #include <linux/neighbour.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "analyse/qp/qp-verdict-priv.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is reported of verdicts: what to do next about a queue pair, the likeliest and cheapest first, with real names; findings. */
 #include <ctype.h>
-#include <string.h>
 
 #include "analyse/qp/qp-verdict-priv.h"
 #include "analyse/qp/qp.h"

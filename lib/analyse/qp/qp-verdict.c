@@ -2,9 +2,6 @@
 /* The verdict on each queue pair: by what its device lost, by its packets, by its state. */
 #include "analyse/qp/qp-verdict.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "analyse/qp/qp-verdict-priv.h"
 #include "analyse/qp/qp.h"
 #include "base/err.h"

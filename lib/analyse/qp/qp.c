@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/qp/qp.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "base/err.h"

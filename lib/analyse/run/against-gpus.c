@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which NIC each GPU used, and whether with GPUDirect RDMA. */
 #include <stdio.h>
-#include <string.h>
 
 #include "analyse/run/against-priv.h"
 #include "base/buf.h"

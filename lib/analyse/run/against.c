@@ -3,8 +3,6 @@
  * not yet have; rows and findings. */
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "analyse/nccl/nccl.h"

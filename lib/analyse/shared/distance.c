@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/shared/distance.h"
 
-#include <string.h>
-
 #define DEPTH_MAX 64
 
 /* The functions from `pci` up to the root, `pci` first. Returns how many. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/shared/meaning.h"
 
-#include <errno.h>
 #include <fnmatch.h>
-#include <string.h>
 
 #define LINES_MAX 20000
 #define BLANKS " \t"

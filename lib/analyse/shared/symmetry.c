@@ -3,7 +3,6 @@
 #include "analyse/shared/symmetry.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/text.h"

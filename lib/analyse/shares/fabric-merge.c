@@ -2,10 +2,7 @@
 /* Puts together what hosts read of their shares of a network. */
 #include "analyse/shares/fabric-shard.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/buf.h"
 

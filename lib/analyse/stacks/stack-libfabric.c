@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* libfabric (src/fabric.c: the order of providers; prov/efa, prov/verbs: their devices), and NIXL's backend on it
  * (src/utils/libfabric/libfabric_common.cpp, libfabric_topology.cpp). */
-#include <string.h>
 
 #include "analyse/shared/gid.h"
 #include "analyse/stacks/stack-priv.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Mooncake's transfer engine (mooncake-transfer-engine/src/topology.cpp, rdma_context.cpp, rdma_gid_probe.h). */
 #include <limits.h>
-#include <string.h>
 
 #include "analyse/stacks/stack-priv.h"
 #include "base/text.h"

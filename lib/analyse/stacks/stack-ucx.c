@@ -3,7 +3,6 @@
  * NICs that GPU memory is registered with by ucp_context_select_reg_mds of src/ucp/core/ucp_context.c; NIXL's changes to
  * UCX's defaults by src/plugins/ucx/ucx_utils.cpp. */
 #include <limits.h>
-#include <string.h>
 
 #include "analyse/stacks/stack-priv.h"
 #include "base/text.h"

@@ -3,7 +3,6 @@
 #include "analyse/stacks/stacks.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "analyse/env/envcheck.h"
 #include "analyse/shared/distance.h"

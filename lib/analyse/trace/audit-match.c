@@ -2,8 +2,6 @@
 #define _GNU_SOURCE
 #include "analyse/trace/audit-match.h"
 
-#include <string.h>
-
 /* Functions of one name that a call may mean. A module has two or three at most. */
 #define CALLEES_MAX 16
 

@@ -2,9 +2,6 @@
 /* What an update of the kernel changes for the functions that are traced. */
 #include "analyse/trace/audit.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "analyse/trace/audit-match.h"
 #include "base/buf.h"
 #include "base/err.h"

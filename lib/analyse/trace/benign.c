@@ -2,9 +2,7 @@
 /* Failures that are expected from healthy programs. */
 #include "analyse/trace/trace.h"
 
-#include <errno.h>
 #include <linux/types.h>
-#include <string.h>
 
 #include "bpf/record.h"
 

@@ -2,10 +2,8 @@
 /* What to check next, from a table that sites can extend (data/hints). */
 #include "analyse/trace/trace.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 

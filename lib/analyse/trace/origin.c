@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
-#include <string.h>
 
 #include "bpf/record.h"
 

@@ -3,7 +3,6 @@
 #include "analyse/trace/trace.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Job managers wait at most 5 minutes before they start a program again. */
 #define FORGET_NS UINT64_C(900000000000)

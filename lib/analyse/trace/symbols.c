@@ -2,8 +2,6 @@
 /* Resolves kernel addresses to functions. */
 #include "analyse/trace/trace.h"
 
-#include <string.h>
-
 #define FUNCTION_LONGEST (1024 * 1024) /* an address further away is not in the function */
 #define CALL_SITE_END 16	       /* endbr64 or similar, and a call */
 

@@ -7,7 +7,6 @@
 
 #include <linux/types.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "bpf/record.h"
 #include "model/trace/request.h"

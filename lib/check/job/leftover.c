@@ -2,8 +2,6 @@
 /* Rules about what a job left, and devices that do not respond. */
 #include "check/shared/rules.h"
 
-#include <string.h>
-
 #include "base/err.h"
 #include "model/rdma/qp.h"
 

@@ -2,8 +2,6 @@
 /* Rules about a profile, the separation of networks, and what was found elsewhere: in settings of all jobs, and in counters. */
 #include "check/shared/rules.h"
 
-#include <string.h>
-
 #include "model/host/profile.h"
 #include "model/host/system.h"
 

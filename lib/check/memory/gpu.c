@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rules about the memory path to accelerators and their drivers. */
-#include <string.h>
 
 #include "check/shared/rules.h"
 #include "model/host/profile.h"

@@ -2,8 +2,6 @@
 /* Rules about what redirects peer-to-peer traffic: ACS and the IOMMU. */
 #include "check/shared/rules.h"
 
-#include <string.h>
-
 #include "base/buf.h"
 
 /* Bridges that redirect traffic between an accelerator and its NIC to the root complex (ACS). */

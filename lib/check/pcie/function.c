@@ -3,7 +3,6 @@
 #include "check/shared/rules.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* PCIe errors since boot (AER). */
 

@@ -2,8 +2,6 @@
 /* Rules about PCI Express transfers: tags, payload and read request sizes. */
 #include "check/shared/rules.h"
 
-#include <string.h>
-
 /* PCIe ordering, and the number of outstanding requests. */
 
 enum {

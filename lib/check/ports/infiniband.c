@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a subnet manager assigns to a port (LID, partitions), and the width of its link. */
-#include <string.h>
 
 #include "check/shared/rules.h"
 

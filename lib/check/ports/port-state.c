@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <net/if.h>
-#include <string.h>
 
 #include "base/err.h"
 

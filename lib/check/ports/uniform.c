@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* NICs of one host that should be alike: each is compared with its twins (struct rd_symmetry). */
-#include <string.h>
 
 #include "check/shared/rules.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* GID tables of RoCE ports. */
-#include <string.h>
 
 #include "check/shared/rules.h"
 #include "model/host/system.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* IP below RoCE: several NICs in one subnet, addresses, neighbours, routes, the firewall, flapping links. */
-#include <string.h>
 
 #include "check/shared/rules.h"
 

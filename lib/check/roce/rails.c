@@ -3,8 +3,6 @@
 #include "check/shared/rules.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/rdma/qp-view.h"
 

@@ -3,7 +3,6 @@
 #include "check/shared/rules.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
 

@@ -2,8 +2,6 @@
 /* Rules about drivers and modules. */
 #include "check/shared/rules.h"
 
-#include <string.h>
-
 #include "model/host/system.h"
 
 /* Devices without a driver, or with the wrong one. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rules about kernel log lines on NICs. A rule names forms of lines (base/klog-form.h); only lines of the kernel itself count,
  * because any program can write to /dev/kmsg. */
-#include <errno.h>
-#include <string.h>
 
 #include "base/err.h"
 #include "base/text.h"

@@ -4,11 +4,9 @@
 #include "collect/net/netstate.h"
 #include "collect/shared/nlattr.h"
 
-#include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/ethtool_netlink.h>
 #include <stdio.h>
-#include <string.h>
 
 #define LANES_MAX 16
 #define NAMES_MAX 65536 /* of a driver; mlx5 with 256 queues has 12,000 */

@@ -5,9 +5,7 @@
 #include "collect/shared/nlattr.h"
 #include "collect/shared/uapi.h"
 
-#include <errno.h>
 #include <linux/netlink.h>
-#include <string.h>
 
 #define BOUND_MAX 4096
 #define ATTRS RD_NLDEV_ATTRS

@@ -2,10 +2,8 @@
 /* Finding and reading the counters of a host; those in files. */
 #include "collect/counters/counters.h"
 
-#include <errno.h>
 #include <linux/ethtool_netlink.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/text.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Queries besides the walk and the sweep: nodes at their LIDs, the subnet manager, the state of links, forwarding tables of switches,
  * and routes to nodes that do not respond. */
-#include <errno.h>
-#include <string.h>
 
 #include "collect/fabric/fabric.h"
 #include "source/shared/libibmad.h"

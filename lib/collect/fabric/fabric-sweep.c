@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads the counters of all selected ports of a network: performance attributes, which of them are needed, and the sweep. */
-#include <errno.h>
-#include <string.h>
 
 #include "collect/fabric/fabric.h"
 #include "source/shared/libibmad.h"

@@ -2,10 +2,8 @@
 /* Ports of this host, the walk that discovers nodes and cables with directed routes, the network as it found it, names of nodes. */
 #include "collect/fabric/fabric.h"
 
-#include <errno.h>
 #include <search.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "source/shared/libibmad.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Files about a network that is divided among hosts: documents of counters --fabric --json, and lists of hosts. */
 #include <ctype.h>
-#include <errno.h>
-#include <string.h>
 
 #include "collect/fabric/fabric.h"
 #include "source/bundle/json-read.h"

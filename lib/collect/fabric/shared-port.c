@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A port of this host for MADs that is shared with work in the background, and watched while responses are waited for. */
-#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <search.h>
 #include <semaphore.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "collect/fabric/fabric.h"
 

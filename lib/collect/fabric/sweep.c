@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sends many queries, with a limited number in flight in all, per agent, and through each switch. */
-#include <errno.h>
-#include <string.h>
 
 #include "collect/fabric/fabric.h"
 

@@ -2,10 +2,8 @@
 /* Topology files: parsing, also of ibnetdiscover's output, and writing. */
 #include "collect/fabric/fabric.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #define PORT_MAX 254
 #define DESCRIPTION_MAX 255

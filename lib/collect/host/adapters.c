@@ -2,7 +2,6 @@
 #include "collect/host/host.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
 

@@ -2,8 +2,6 @@
 /* Accelerators, by PCI class alone; and /proc/driver/nvidia. */
 #include "collect/host/host.h"
 
-#include <string.h>
-
 struct maker {
 	uint16_t vendor;
 	const char *name;

@@ -2,8 +2,6 @@
 /* A host: CPUs and NUMA nodes, then everything that the other files of this directory collect. */
 #include "collect/host/host.h"
 
-#include <string.h>
-
 /* /sys/devices/system/node, sockets of processors, /proc/cpuinfo */
 
 static char *cpuinfo_value(const char *text, const char *key)

@@ -3,9 +3,7 @@
 #include "collect/host/host.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* /sys/class/infiniband */
 

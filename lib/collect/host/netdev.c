@@ -2,8 +2,6 @@
 /* /sys/class/net, and the interfaces of RDMA ports. */
 #include "collect/host/host.h"
 
-#include <string.h>
-
 #define NET "/sys/class/net"
 #define NETDEVS_MAX 65536
 

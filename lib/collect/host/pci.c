@@ -2,9 +2,7 @@
 /* PCI functions: their place, properties, configuration space, names. */
 #include "collect/host/host.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /*
  * Names from pci.ids, read through the source and searched as text: a few names out of 35,000, for which building libpci's

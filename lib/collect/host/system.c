@@ -2,11 +2,9 @@
 /* Software and limits of the host. */
 #include "collect/host/host.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <linux/capability.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "collect/kernel/kernel.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "collect/kernel/kernel.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "source/bundle/json-read.h"
 
 /* Calls and errnos of one function. A function of the kernel calls fewer than 200 others. */

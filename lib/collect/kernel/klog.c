@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/kernel/kernel.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define RECORDS_MAX ((size_t)1 << 18)
 
 /* Parses a number that is followed by `end`, and skips both. */

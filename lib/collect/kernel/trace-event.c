@@ -5,15 +5,12 @@
  */
 #include "collect/kernel/kernel.h"
 
-#include <errno.h>
 #include <linux/types.h>
 #include <netinet/in.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_cm.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "bpf/record.h"
 #include "collect/shared/cgroup.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* NCCL's topology files: system > cpu > pci … > gpu, or nic > net. */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "collect/host/host.h"

@@ -3,9 +3,7 @@
 #include "collect/nccl/runlog.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 

@@ -7,7 +7,6 @@
 #include <linux/ethtool_netlink.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <string.h>
 
 #include "source/shared/netlink.h"
 

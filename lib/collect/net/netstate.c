@@ -3,14 +3,12 @@
 #include "collect/net/netstate.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <linux/devlink.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netlink.h>
-#include <string.h>
 #include <sys/socket.h>
 
 /* Requests a netlink dump from the kernel. */

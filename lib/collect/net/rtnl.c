@@ -3,7 +3,6 @@
 #include "collect/net/netstate.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <linux/fib_rules.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
@@ -11,7 +10,6 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "base/text.h"

@@ -2,9 +2,7 @@
 /* Queries of nldev, their order, and what their replies say. */
 #include "collect/rdma/rdma.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "base/buf.h"

@@ -4,9 +4,7 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
-#include <errno.h>
 #include <fnmatch.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "collect/host/host.h"

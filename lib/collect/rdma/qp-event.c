@@ -2,9 +2,7 @@
 /* Decodes what BPF programs say of queue pairs, as foreign input: those of the recorder, and those that look at queries. */
 #include "collect/rdma/rdma.h"
 
-#include <errno.h>
 #include <linux/types.h>
-#include <string.h>
 #include <time.h>
 
 #include "bpf/qp.h"

@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <net/if.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "collect/host/host.h"
 

@@ -3,9 +3,7 @@
 #include "collect/shared/cgroup.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/text.h"

@@ -2,10 +2,8 @@
 /* Netlink messages and attributes; generic netlink. */
 #include "collect/shared/nlattr.h"
 
-#include <errno.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/netlink.h>
-#include <string.h>
 
 void rd_nlmsgs_each(const struct rd_bytes *bytes, rd_nlmsg_fn *fn, void *arg)
 {

@@ -2,11 +2,9 @@
 #include "collect/shared/sysfs.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 static int path_of(char *path, size_t size, const char *fmt, va_list ap)
 {

@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 #include <linux/rtnetlink.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/text.h"

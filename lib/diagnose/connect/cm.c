@@ -4,7 +4,6 @@
 #include <linux/capability.h>
 #include <linux/if_addr.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "diagnose/shared/rule.h"

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <net/if.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "diagnose/shared/rule.h"

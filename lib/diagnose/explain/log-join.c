@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "analyse/explain/log.h"
 #include "diagnose/findings/findings.h"

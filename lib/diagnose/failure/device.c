@@ -2,7 +2,6 @@
 /* Devices: resources that are used up, by the device or a control group; removal; failed commands of the firmware. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/fix.h"

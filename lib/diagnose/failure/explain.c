@@ -2,7 +2,6 @@
 #include "diagnose/failure/explain.h"
 
 #include <fnmatch.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/fix.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Requests: objects and descriptors that they name, their form, what kernel and driver support. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "diagnose/shared/rule.h"
 

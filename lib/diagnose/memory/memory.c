@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <linux/capability.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"

@@ -2,7 +2,6 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "diagnose/shared/rule.h"

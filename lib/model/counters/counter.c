@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/counters/counter.h"
 
-#include <string.h>
-
 #include "base/text.h"
 
 static const char *const groups[] = {

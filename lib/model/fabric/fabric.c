@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Nodes, ports, counters and forwarding tables of an InfiniBand network. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "model/fabric/fabric.h"
 

@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <net/if.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/text.h"

@@ -3,10 +3,8 @@
 #include "model/host/host.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/text.h"

@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <linux/dcbnl.h>
-#include <string.h>
 
 void rd_netstate_deinit(struct rd_netstate *net)
 {

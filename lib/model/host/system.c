@@ -2,8 +2,6 @@
 /* Software and limits of a host; its kernel log. */
 #include "model/host/system.h"
 
-#include <string.h>
-
 #include "base/buf.h"
 
 void rd_klog_deinit(struct rd_klog *klog)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/nicmap/nicmap.h"
 
-#include <string.h>
-
 #include "base/text.h"
 
 const char *rd_role_name(enum rd_role role)

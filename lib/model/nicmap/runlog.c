@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/nicmap/runlog.h"
 
-#include <string.h>
-
 const char *rd_run_stack_name(enum rd_run_stack stack)
 {
 	static const char *const names[] = {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "model/rdma/job.h"
 
-#include <string.h>
-
 void rd_job_kernel_deinit(struct rd_job_kernel *kernel)
 {
 	for (size_t i = 0; i < kernel->n; i++)

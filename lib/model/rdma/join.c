@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "model/rdma/qp.h"

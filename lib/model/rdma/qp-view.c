@@ -2,9 +2,6 @@
 /* Conclusions about queue pairs, groups of them, their flows, and the counters that are evidence. */
 #include "model/rdma/qp-view.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const struct rd_qp_link no_link = { .cm_id = -1 };
 static const struct rd_qp_past no_past;
 static const struct rd_qp_verdict no_verdict;

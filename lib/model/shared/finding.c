@@ -3,7 +3,6 @@
 #include "model/shared/finding.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/fix.h"
 #include "base/text.h"

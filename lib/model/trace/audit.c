@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "model/trace/audit.h"
 
-#include <string.h>
-
 void rd_audit_probe_deinit(struct rd_audit_probe *probe)
 {
 	RD_FREE(probe->name, probe->verb, probe->origin, probe->module);

@@ -2,7 +2,6 @@
 #include "model/trace/request.h"
 
 #include <ctype.h>
-#include <string.h>
 
 /* clang-format off */
 static const char *const names[RD_REQ_FIELDS] = {

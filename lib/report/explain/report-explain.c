@@ -2,7 +2,6 @@
 #include "report/explain/report-explain.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "report/shared/report-field.h"
 

@@ -2,7 +2,6 @@
 /* counters --fabric: nodes and links by kind, statistics of the sweep, the plan of shares, what files of shares cover, and metrics. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "report/fabric/report-fabric.h"
 

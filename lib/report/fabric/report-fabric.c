@@ -2,7 +2,6 @@
 /* counters --fabric: ports, and what repeated sweeps found. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/fix.h"

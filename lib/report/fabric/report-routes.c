@@ -3,7 +3,6 @@
 #include "report/fabric/report-fabric.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* clang-format off */
 static const struct rd_column hop_columns[] = {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What nic-map compares: hosts with each other, variables with a host, a run with the prediction. Headlines and notes of its pages. */
-#include <string.h>
 
 #include "base/buf.h"
 #include "report/nicmap/report-nicmap.h"

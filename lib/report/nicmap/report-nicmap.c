@@ -3,7 +3,6 @@
 #include "report/nicmap/report-nicmap.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "report/shared/finding.h"

@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "report/shared/metrics.h"
 #include "report/shared/report-field.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/shared/report.h"
 
-#include <string.h>
-
 #include "base/fix.h"
 #include "report/shared/report-field.h"
 

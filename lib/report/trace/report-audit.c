@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The output of trace-errno --audit. */
-#include <string.h>
 
 #include "base/buf.h"
 #include "report/shared/report-field.h"

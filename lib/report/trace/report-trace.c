@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/trace/report-trace.h"
 
-#include <string.h>
-
 #include "report/shared/report-field.h"
 #include "report/shared/report-run.h"
 

@@ -3,8 +3,6 @@
 #ifndef RD_BUNDLE_H
 #define RD_BUNDLE_H
 
-#include <string.h>
-
 #include "source/bundle/tree.h"
 #include "source/shared/redaction.h"
 

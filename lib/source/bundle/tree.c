@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/bundle/tree.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 #include "base/map.h"

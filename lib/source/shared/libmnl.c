@@ -4,7 +4,6 @@
 
 #ifdef RD_STATIC
 
-#include <errno.h>
 #include <libmnl/libmnl.h>
 
 /* clang-format off */

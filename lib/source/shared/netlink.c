@@ -4,7 +4,6 @@
 #include <libmnl/libmnl.h>
 #include <linux/netlink.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 

@@ -3,7 +3,6 @@
 
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
-#include <string.h>
 
 #include "base/text.h"
 

@@ -3,7 +3,6 @@
 #include "source/shared/source.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "base/text.h"

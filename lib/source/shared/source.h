@@ -10,7 +10,6 @@
 #define RD_SOURCE_H
 
 #include <dirent.h>
-#include <errno.h>
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -3,7 +3,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "source/shared/source.h"

@@ -2,7 +2,6 @@
 /* The BPF programs of the recorder, and those that look at queries: their configuration, and which of them are attached to a function. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <errno.h>
 
 #include "trace/attach/attach.h"
 #include "trace/select/select.h"

@@ -2,10 +2,8 @@
 #include "trace/attach/session.h"
 
 #include <bpf/bpf.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 #include "base/text.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The graph of direct calls over all modules: the references in each file, joined by exported symbols. */
-#include <string.h>
 
 #include "trace/select/sel.h"
 

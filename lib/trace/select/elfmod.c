@@ -2,8 +2,6 @@
 #include "trace/select/sel.h"
 
 #include <endian.h>
-#include <errno.h>
-#include <string.h>
 
 /* Real modules have about 70. Low enough that iterating over pairs of sections is cheap. */
 #define MAX_SECTIONS 4096

@@ -5,7 +5,6 @@
  * matching type.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "trace/select/sel.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "trace/select/sel.h"
 
-#include <string.h>
-
 #define MAX_WORDS 32
 
 struct words {

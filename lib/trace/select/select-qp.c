@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "trace/select/select.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "trace/select/sel.h"
 
 /* Members of struct ib_qp_attr, as in include/rdma/ib_verbs.h. */

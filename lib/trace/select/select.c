@@ -5,11 +5,9 @@
  */
 #include "trace/select/select.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "trace/select/sel.h"

@@ -3,9 +3,7 @@
 #include "trace/select/select.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/text.h"
