@@ -118,6 +118,11 @@ size_t rd_lower_bound(const void *key, const void *v, size_t n, size_t elem_size
 	return low;
 }
 
+int rd_compare_u32(const void *a, const void *b)
+{
+	return RD_CMP(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
 int rd_compare_u64(const void *a, const void *b)
 {
 	return RD_CMP(*(const uint64_t *)a, *(const uint64_t *)b);

@@ -82,7 +82,8 @@ uint64_t rd_hash(uint64_t hash, const void *data, size_t size);
 /* The element of a sorted array whose first member, a uint64_t, is `key`; NULL: not found. */
 void *rd_find_u64(const void *v, size_t n, size_t elem_size, uint64_t key);
 
-/* Compares two elements that begin with a uint64_t, by that. */
+/* Compare two elements that begin with such a number, by that. */
+int rd_compare_u32(const void *a, const void *b);
 int rd_compare_u64(const void *a, const void *b);
 /* The same with a text. */
 int rd_compare_texts(const void *a, const void *b);

@@ -154,9 +154,6 @@ static int take_counters(struct rd_json rows, struct rd_counter_set *set, struct
 	rd_json_enter(&rows, '[');
 	while (!r && next_row(&rows, &name, &row))
 		r = take_counter(&row, set);
-	/* The document was parsed before: only memory can fail now. */
-	if (!r && rows.failed)
-		r = -ENOMEM;
 	if (r < 0)
 		return r;
 	rd_counter_sample_fit(sample, set);
@@ -164,7 +161,7 @@ static int take_counters(struct rd_json rows, struct rd_counter_set *set, struct
 	for (size_t i = 0; i < sample->n && next_row(&again, &name, &row); i++)
 		if (row.cells[VALUE].kind == NUMBER)
 			RD_SET(sample->values[i], row.cells[VALUE].number);
-	return again.failed ? -ENOMEM : 0;
+	return 0;
 }
 
 /* Facts about a port besides its name. */
@@ -188,7 +185,7 @@ static void take_port(const struct row *row, struct rd_counter_set *set, struct 
 	}
 }
 
-static int take_ports(struct rd_json rows, struct rd_counter_set *set, struct rd_counter_sample *sample)
+static void take_ports(struct rd_json rows, struct rd_counter_set *set, struct rd_counter_sample *sample)
 {
 	_cleanup_(row_deinit) struct row row = { 0 };
 	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
@@ -196,7 +193,6 @@ static int take_ports(struct rd_json rows, struct rd_counter_set *set, struct rd
 	rd_json_enter(&rows, '[');
 	for (size_t i = 0; i < PORTS_MAX && next_row(&rows, &name, &row); i++)
 		take_port(&row, set, sample);
-	return rows.failed ? -ENOMEM : 0;
 }
 
 /* Top-level members of a document; for arrays, their start. */
@@ -272,7 +268,9 @@ static int take_document(const struct document *document, struct rd_counter_set 
 		sample->monotonic_ns = (uint64_t)(document->monotonic * 1e9);
 	for (size_t i = 0; i < sample->n_ports; i++)
 		sample->states[i].there = true; /* unless section ports differs */
-	return document->has_ports ? take_ports(document->ports, set, sample) : 0;
+	if (document->has_ports)
+		take_ports(document->ports, set, sample);
+	return 0;
 }
 
 int rd_counters_saved(const char *name, const char *text, size_t size, struct rd_counter_set *set,
@@ -294,5 +292,5 @@ int rd_counters_saved(const char *name, const char *text, size_t size, struct rd
 		return rd_err_hint(err, "create one with rdmadiag counters --save FILE");
 	if (r == -EFBIG)
 		return rd_err_set(err, EFBIG, name, "more than %d ports or %zu counters", PORTS_MAX, RD_COUNTERS_MAX);
-	return r < 0 ? rd_err_set(err, -r, name, "cannot store the sample") : 0;
+	return r;
 }

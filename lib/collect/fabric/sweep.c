@@ -509,11 +509,6 @@ static int run_sweep(struct sweep *sweep, struct rd_err *err)
 	return 0;
 }
 
-static int compare_latencies(const void *a, const void *b)
-{
-	return RD_CMP(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
 int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, const struct rd_sweep_query *queries,
 		 size_t n_queries, size_t n_lids, const struct rd_sweep_callbacks *callbacks,
 		 struct rd_sweep_stats *stats, struct rd_err *err)
@@ -582,7 +577,7 @@ int rd_sweep_run(struct rd_mads *mads, const struct rd_sweep_limits *limits, con
 	if (sweep.n_latencies) {
 		size_t last = sweep.n_latencies - 1;
 
-		qsort(sweep.latencies, last + 1, sizeof(*sweep.latencies), compare_latencies);
+		qsort(sweep.latencies, last + 1, sizeof(*sweep.latencies), rd_compare_u32);
 		stats->latency_min_ns = sweep.latencies[0];
 		stats->latency_median_ns = sweep.latencies[last / 2];
 		stats->latency_p99_ns = sweep.latencies[last * 99 / 100];

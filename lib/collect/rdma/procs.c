@@ -23,11 +23,6 @@ static void add_pid(struct pids *pids, const struct rd_owner *owner)
 		pids->v[pids->n++] = owner->pid.v;
 }
 
-static int compare_pids(const void *a, const void *b)
-{
-	return RD_CMP(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
 static void list_pids(const struct rd_res *res, struct pids *pids)
 {
 	size_t kept = 0;
@@ -39,7 +34,7 @@ static void list_pids(const struct rd_res *res, struct pids *pids)
 		add_pid(pids, &res->cm_ids[i].owner);
 	for (size_t i = 0; i < res->n_objects; i++)
 		add_pid(pids, &res->objects[i].owner);
-	qsort(pids->v, pids->n, sizeof(*pids->v), compare_pids);
+	qsort(pids->v, pids->n, sizeof(*pids->v), rd_compare_u32);
 	for (size_t i = 0; i < pids->n; i++)
 		if (kept == 0 || pids->v[kept - 1] != pids->v[i])
 			pids->v[kept++] = pids->v[i];

@@ -127,11 +127,6 @@ static int compare_keys(const void *a, const void *b)
 	return RD_FIRST(RD_CMP(x->module, y->module), RD_CMP(x->addr, y->addr), strcmp(x->name, y->name));
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	return RD_CMP(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
 void rd_fnset_update(struct rd_fnset *set, struct rd_fnset *newer)
 {
 	/* Where the parts of the newer set go: indices in the set, existing or behind its end. */
@@ -180,7 +175,7 @@ void rd_fnset_update(struct rd_fnset *set, struct rd_fnset *newer)
 		to->module = modules[to->module];
 		for (uint32_t c = 0; c < to->n_calls; c++)
 			to->calls[c] = fns[to->calls[c]];
-		rd_sort(to->calls, to->n_calls, sizeof(*to->calls), compare_ids);
+		rd_sort(to->calls, to->n_calls, sizeof(*to->calls), rd_compare_u32);
 	}
 	/* The roots are all those of the newer set. */
 	for (size_t i = 0; i < set->n_roots; i++)

@@ -356,9 +356,8 @@ static int get_messages(struct record *record, const struct rd_query *query, str
 		return rd_err_set(err, -kept, path, "cannot record");
 	if (r < 0)
 		keep_code(record, at, RD_OP_READ, -r);
-	if (r == 0) {
+	if (r == 0)
 		ret->bytes = RD_TAKE(bytes);
-	}
 	return r;
 }
 

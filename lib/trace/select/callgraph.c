@@ -97,11 +97,6 @@ void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bo
 
 /* Which functions of the set each function calls: an errno that it returned may be theirs. */
 
-static int compare_ids(const void *a, const void *b)
-{
-	return RD_CMP(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
 /* Calls of `from`, which is the function itself or its cold part. */
 static void add_calls_of(struct rd_sel *sel, uint32_t from, uint32_t self, size_t *cap)
 {
@@ -199,6 +194,6 @@ void rd_sel_note_calls(struct rd_sel *sel)
 
 		fn->calls_known = set->modules[fn->module].file_matches;
 		add_calls_of(sel, i, i, &cap);
-		rd_sort(fn->calls, fn->n_calls, sizeof(*fn->calls), compare_ids);
+		rd_sort(fn->calls, fn->n_calls, sizeof(*fn->calls), rd_compare_u32);
 	}
 }
