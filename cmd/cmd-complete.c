@@ -12,7 +12,7 @@
 #include "cmd/datafile.h"
 #include "cmd/privileges.h"
 #include "collect/rdma/rdma.h"
-#include "report/shared/report-field.h"
+#include "report/shared/report.h"
 
 struct complete_state {
 	bool dump;

@@ -6,7 +6,7 @@
 #include "cmd/counters/counters.h"
 #include "cmd/datafile.h"
 #include "cmd/privileges.h"
-#include "report/shared/report-field.h"
+#include "report/shared/report.h"
 #include "source/guard/source-guard.h"
 #include "source/opener/child.h"
 

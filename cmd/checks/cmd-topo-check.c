@@ -5,7 +5,6 @@
 #include "checks.h"
 #include "cmd/opts.h"
 #include "cmd/repeat.h"
-#include "report/shared/finding.h"
 #include "source/opener/opener.h"
 #include "view/view.h"
 
@@ -227,7 +226,7 @@ static int explain(struct rd_ctx *ctx, const char *id)
 		return print_rules(ctx, &check, 1);
 	rd_buf_printf(&out, "%s%s\n%s\n\n  why: %s\n", check->id, check->thorough ? "" : " (also in rdmadiag check)",
 		      check->title, check->why);
-	rd_render_fix(&check->fix, 1, &out);
+	rd_render_fix(check->fix, &out);
 	rd_buf_printf(&out, "  reads: %s\n", check->needs);
 	rd_out(&out);
 	return RD_EXIT_OK;

@@ -7,7 +7,6 @@
 #include "cmd/fabric/fabric.h"
 #include "counters.h"
 #include "report/counters/report-counters.h"
-#include "report/shared/finding.h"
 #include "source/guard/source-guard.h"
 #include "source/opener/opener.h"
 

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "collect/rdma/rdma.h"
-#include "report/shared/finding.h"
 #include "view/view.h"
 
 #define MARK_SECONDS 4 /* for which a change is highlighted */
@@ -151,7 +150,7 @@ static int take_page(void *arg, struct rd_view_page *page, struct rd_err *err)
 	if (!live->owners)
 		page->body = rd_live_counters(&all, live->order, live->n_order);
 	else if (read_owners(live, NULL, &res, err) == 0)
-		page->body = rd_live_owners(&res, NULL);
+		page->body = rd_live_owners(&res);
 	return page->body ? 0 : -err->code;
 }
 

@@ -5,8 +5,7 @@
 #include <time.h>
 
 #include "counters.h"
-#include "report/shared/finding.h"
-#include "report/shared/report-field.h"
+#include "report/shared/report.h"
 
 /* counters --until 'NAME>N': prints a line with the time for each increase of the counter; ends once the total exceeds N. */
 

@@ -3,7 +3,7 @@
 
 #include "cmd/datafile.h"
 #include "fabric.h"
-#include "report/shared/finding.h"
+#include "report/shared/report.h"
 
 /* The hosts of the list in the order of their shares, whose names `shards` owns; NULL: unknown, or another number of shares. Caller
  * frees the array. */

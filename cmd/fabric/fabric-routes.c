@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "fabric.h"
-#include "report/shared/finding.h"
+#include "report/shared/report.h"
 
 #define CANDIDATES 5 /* that an error names */
 

@@ -5,7 +5,7 @@
 #include "cmd/datafile.h"
 #include "confine/confine.h"
 #include "fabric.h"
-#include "report/shared/finding.h"
+#include "report/shared/report.h"
 #include "source/opener/child.h"
 #include "source/opener/opener.h"
 
@@ -397,7 +397,7 @@ void fabric_summary(const struct fabric_session *s, struct rd_buf *out)
 		rd_buf_printf(out, " [%s]\n", latch->id);
 		/* Findings that are alike have the same fix: it is printed once, below the last of them. */
 		if (latch->fix && (!next || strcmp(latch->fix, next) != 0))
-			rd_render_fix((const char *const *)&ranked[i]->fix, 1, out);
+			rd_render_fix(ranked[i]->fix, out);
 	}
 	if (shown < latches->n) {
 		count_latches(ranked + shown, latches->n - shown, &critical, &warning);

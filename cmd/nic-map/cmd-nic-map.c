@@ -14,7 +14,6 @@
 #include "diagnose/findings/findings.h"
 #include "nicmap.h"
 #include "report/nicmap/report-nicmap.h"
-#include "report/shared/finding.h"
 #include "view/view.h"
 
 /* The rules of topo-check that concern what nic-map shows. */

@@ -16,7 +16,6 @@
 #include "collect/snapshot/snapshot.h"
 #include "nicmap.h"
 #include "report/nicmap/report-nicmap.h"
-#include "report/shared/finding.h"
 
 /* nic-map --env and --check-env. */
 

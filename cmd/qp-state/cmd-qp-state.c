@@ -10,7 +10,6 @@
 #include "collect/net/netstate.h"
 #include "qp.h"
 #include "report/qp/report-qp.h"
-#include "report/shared/finding.h"
 
 #define RETRY_DEFAULT 7
 #define ROUTES_MAX 4096 /* looked up */

@@ -8,7 +8,6 @@
 #include "collect/rdma/rdma.h"
 #include "qp.h"
 #include "report/qp/report-qp.h"
-#include "report/shared/finding.h"
 
 /* Rows of the table without -v. */
 #define ROWS_MAX 1000

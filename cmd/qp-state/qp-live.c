@@ -76,10 +76,10 @@ static void add_removed(struct qp_page *shown, const struct qp_sample *sample, s
 			continue;
 		now[n++] = *old;
 		row = rd_section_add(section);
-		rd_row_str(row, RD_QP_IBDEV, old->ibdev);
-		rd_row_str(row, RD_QP_VERDICT, "removed");
-		rd_row_str(row, RD_QP_WHY, why);
-		rd_row_severity(row, RD_SEV_CRITICAL);
+		rd_row_set(row, RD_QP_IBDEV, RD_STR(old->ibdev));
+		rd_row_set(row, RD_QP_VERDICT, RD_STR("removed"));
+		rd_row_set(row, RD_QP_WHY, RD_STR(why));
+		row->severity = RD_SEV_CRITICAL;
 	}
 	free(shown->seen);
 	shown->seen = now;
@@ -96,8 +96,8 @@ static struct rd_section *qps_of(struct qp_page *shown, struct qp_sample *sample
 	rd_section_store(section); /* the sample is gone while it is shown */
 	for (size_t i = 0; i < sample->res.n_qps && row < section->n; i++)
 		if (sample->chosen[i])
-			rd_row_severity(&section->rows[row++],
-					rd_qp_verdicts[sample->views.v[i].verdict->kind].finding.severity);
+			section->rows[row++].severity =
+				rd_qp_verdicts[sample->views.v[i].verdict->kind].finding.severity;
 	add_removed(shown, sample, section);
 	sort_worst_first(section, RD_QP_AGE, RD_QP_PSN_RATE);
 	return section;
@@ -112,7 +112,7 @@ static struct rd_section *groups_of(struct qp_sample *sample, enum rd_qp_by by, 
 	rd_report_qp_groups(&sample->report, &sample->res, &groups);
 	section = rd_report_take(&sample->report, sample->report.n_sections - 1);
 	for (size_t i = 0; i < groups.n && i < section->n; i++)
-		rd_row_severity(&section->rows[i], groups.v[i].worst);
+		section->rows[i].severity = groups.v[i].worst;
 	*without_peer = groups.without_peer;
 	sort_worst_first(section, -1, -1);
 	return section;

@@ -73,9 +73,9 @@ static void add_todo(const char *const *fixes, size_t n, size_t shown, const cha
 	}
 }
 
-void rd_render_fix(const char *const *fixes, size_t n, struct rd_buf *out)
+void rd_render_fix(const char *fix, struct rd_buf *out)
 {
-	add_todo(fixes, n, n, "  fix: ", "  advice: ", out);
+	add_todo(&fix, 1, 1, "  fix: ", "  advice: ", out);
 }
 
 /* About `n` findings that are alike; caller frees. */
@@ -143,7 +143,7 @@ static void add_one(const struct page *page, const struct rd_finding *finding)
 	rd_buf_printf(page->out, " [%s", finding->id);
 	add_guid(page->out, finding);
 	rd_buf_str(page->out, "]\n");
-	rd_render_fix((const char *const *)&finding->fix, 1, page->out);
+	rd_render_fix(finding->fix, page->out);
 	add_consequences(page, finding);
 	add_tail(page, finding);
 }

@@ -41,7 +41,7 @@ static const char *rd_row_text(const struct rd_row_view *v, const char *key)
 }
 
 /* Adds text, escaped, in these colours (NULL: none). */
-static void rd_row_put(const struct rd_row_view *v, const char *sgr, const char *s)
+static void put_text(const struct rd_row_view *v, const char *sgr, const char *s)
 {
 	if (v->colour && sgr)
 		rd_buf_printf(v->out, "\033[%sm", sgr);
@@ -64,7 +64,7 @@ static void rd_row_put_time(const struct rd_row_view *v)
 	if (!localtime_r(&t, &tm) || !strftime(clock, sizeof(clock), "%H:%M:%S", &tm))
 		return;
 	snprintf(whole, sizeof(whole), "%s.%06u ", clock, (unsigned)(c->u % 1000000000u / 1000));
-	rd_row_put(v, RD_DIM, whole);
+	put_text(v, RD_DIM, whole);
 }
 
 #define INDENT "    "
@@ -103,7 +103,7 @@ static void put_word(const struct rd_row_view *v, const char *before, const char
 	if (!s)
 		return;
 	rd_buf_str(v->out, before);
-	rd_row_put(v, NULL, s);
+	put_text(v, NULL, s);
 }
 
 struct widths {
@@ -125,14 +125,14 @@ static void put_link(const struct rd_row_view *link, size_t i, const struct widt
 	const struct rd_cell *translated = rd_row_cell(link, "translated");
 
 	rd_buf_str(link->out, i ? ARROW : INDENT);
-	rd_row_put(link, i ? NULL : RD_BOLD, name);
+	put_text(link, i ? NULL : RD_BOLD, name);
 	pad(link->out, strlen(name), w->name);
 	rd_buf_str(link->out, " [");
-	rd_row_put(link, RD_CYAN, module);
+	put_text(link, RD_CYAN, module);
 	rd_buf_str(link->out, "]");
 	pad(link->out, strlen(module), w->module);
 	rd_buf_str(link->out, " ");
-	rd_row_put(link, translated && translated->b ? RD_YELLOW : NULL, err);
+	put_text(link, translated && translated->b ? RD_YELLOW : NULL, err);
 	if (note) {
 		pad(link->out, strlen(err), w->err);
 		rd_buf_printf(link->out, "  <- %s", note);
@@ -158,18 +158,18 @@ static void put_stack(const struct rd_row_view *v, const char *key, const char *
 			rd_buf_str(frame.out, "?\n");
 			continue;
 		}
-		rd_row_put(&frame, NULL, function ?: object);
+		put_text(&frame, NULL, function ?: object);
 		if (offset)
 			rd_buf_printf(frame.out, "+0x%" PRIx64, offset->u);
 		if (file) {
 			rd_buf_str(frame.out, " at ");
-			rd_row_put(&frame, NULL, file);
+			put_text(&frame, NULL, file);
 			if (line)
 				rd_buf_printf(frame.out, ":%" PRIu64, line->u);
 		}
 		if (function && object) {
 			rd_buf_str(frame.out, " [");
-			rd_row_put(&frame, RD_CYAN, object);
+			put_text(&frame, RD_CYAN, object);
 			rd_buf_str(frame.out, "]");
 		}
 		rd_buf_str(frame.out, "\n");
@@ -205,7 +205,7 @@ static void put_remark(const struct rd_row_view *v, const char *label, const cha
 	size_t margin = strlen(INDENT) + strlen(label) + 1;
 
 	rd_buf_str(v->out, INDENT);
-	rd_row_put(v, RD_YELLOW, label);
+	put_text(v, RD_YELLOW, label);
 	rd_buf_str(v->out, ":");
 	put_words(v, margin, margin, words);
 }
@@ -281,20 +281,20 @@ void rd_render_event(const struct rd_section *section, size_t row, bool colour, 
 
 	rd_row_put_time(&v);
 	if (verb) {
-		rd_row_put(&v, RD_BOLD, verb);
+		put_text(&v, RD_BOLD, verb);
 	} else if (object || method) {
-		rd_row_put(&v, RD_BOLD, object ?: "?");
+		put_text(&v, RD_BOLD, object ?: "?");
 		rd_buf_str(v.out, " ");
-		rd_row_put(&v, RD_BOLD, method ?: "?");
+		put_text(&v, RD_BOLD, method ?: "?");
 	} else {
-		rd_row_put(&v, RD_BOLD, "call");
+		put_text(&v, RD_BOLD, "call");
 	}
 	rd_buf_str(v.out, ": ");
-	rd_row_put(&v, RD_RED, name ?: "?");
+	put_text(&v, RD_RED, name ?: "?");
 	if (code)
 		rd_buf_printf(v.out, " (%s)", rd_errno_text((int)code->u));
 	rd_buf_str(v.out, "  ");
-	rd_row_put(&v, NULL, comm && *comm ? comm : "?");
+	put_text(&v, NULL, comm && *comm ? comm : "?");
 	if (pid)
 		rd_buf_printf(v.out, "[%" PRIu64, pid->u);
 	if (pid && tid && tid->u != pid->u)
@@ -374,13 +374,13 @@ static void put_what(const struct rd_row_view *v)
 
 		if (to) {
 			rd_buf_printf(v->out, "%s -> ", from ?: "?");
-			rd_row_put(v, bad ? RD_RED : NULL, to);
+			put_text(v, bad ? RD_RED : NULL, to);
 		} else {
 			rd_buf_printf(v->out, "attributes set in %s", from ?: "an unknown state");
 		}
 		if (name) {
 			rd_buf_str(v->out, " failed: ");
-			rd_row_put(v, RD_RED, name);
+			put_text(v, RD_RED, name);
 			if (code)
 				rd_buf_printf(v->out, " (%s)", rd_errno_text((int)code->u));
 		}
@@ -390,7 +390,7 @@ static void put_what(const struct rd_row_view *v)
 		}
 	} else if (event) {
 		rd_buf_str(v->out, "event ");
-		rd_row_put(v, RD_YELLOW, event);
+		put_text(v, RD_YELLOW, event);
 		put_age(v);
 	} else {
 		rd_buf_str(v->out, !strcmp(kind, "create") ? "created" : "destroyed");
@@ -406,7 +406,7 @@ static void put_qp_caller(const struct rd_row_view *v)
 	if (!pid)
 		return;
 	rd_buf_str(v->out, "  ");
-	rd_row_put(v, NULL, comm && *comm ? comm : "?");
+	put_text(v, NULL, comm && *comm ? comm : "?");
 	rd_buf_printf(v->out, "[%" PRIu64 "]", pid->u);
 	put_word(v, " job ", "job");
 }
@@ -442,7 +442,7 @@ void rd_render_qp_event(const struct rd_section *section, size_t row, bool colou
 	bool any = false;
 
 	rd_row_put_time(&v);
-	rd_row_put(&v, RD_BOLD, ibdev ?: "?");
+	put_text(&v, RD_BOLD, ibdev ?: "?");
 	if (qpn)
 		rd_buf_printf(v.out, " qpn %" PRIu64, qpn->u);
 	else if (port && kind && !strcmp(kind, "device-event"))
@@ -461,7 +461,7 @@ void rd_render_qp_event(const struct rd_section *section, size_t row, bool colou
 		any = true;
 		rd_buf_printf(v.out, "%s ", details[i].label);
 		if (c->type == RD_T_STR)
-			rd_row_put(&v, NULL, c->s);
+			put_text(&v, NULL, c->s);
 		else
 			rd_buf_printf(v.out, "%" PRIu64, c->u);
 	}
@@ -479,9 +479,9 @@ void rd_render_meanings(const struct rd_section *section, struct rd_buf *out)
 		const char *overflow = (rd_row_text(view, "overflow") ?: "width unknown");
 		const struct rd_cell *summable = rd_row_cell(view, "summable"), *bits = rd_row_cell(view, "bits");
 
-		rd_row_put(view, NULL, (rd_row_text(view, "name") ?: "-"));
+		put_text(view, NULL, (rd_row_text(view, "name") ?: "-"));
 		rd_buf_printf(view->out, " (%s)\n  ", strcmp(driver, "*") == 0 ? "any driver" : driver);
-		rd_row_put(view, NULL, (rd_row_text(view, "meaning") ?: "-"));
+		put_text(view, NULL, (rd_row_text(view, "meaning") ?: "-"));
 		rd_buf_printf(view->out, "\n  counts %s; ", strcmp(unit, "-") == 0 ? "various units" : unit);
 		if (bits && (strcmp(overflow, "saturates") == 0 || strcmp(overflow, "wraps") == 0))
 			rd_buf_printf(view->out, "%" PRIu64 " bits, %s at %" PRIu64, bits->u, overflow,

@@ -33,8 +33,8 @@ struct rd_finding_style {
  * consequences. Adjacent findings with the same id and severity are grouped. Foreign text is escaped here. */
 void rd_render_findings(const struct rd_findings *findings, const struct rd_finding_style *style, struct rd_buf *out);
 
-/* Adds what to do about `n` faults that are alike (base/fix.h): the commands for all, and each advice once. */
-void rd_render_fix(const char *const *fixes, size_t n, struct rd_buf *out);
+/* Adds what to do about a fault (base/fix.h): the commands, then the advice. */
+void rd_render_fix(const char *fix, struct rd_buf *out);
 
 /* From now on rd_render_findings numbers what it prints, "[1] critical: ...", and passes the number, all that is known about it, and what
  * to do about it (both are lines, escaped) to `take`. Numbers start from 1, and again after each restart: for each report. */

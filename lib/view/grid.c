@@ -6,7 +6,6 @@
 #include <wchar.h>
 
 #include "render/render.h"
-#include "report/shared/report-field.h"
 
 /* Two of each, with names and numbers, fit into 80 columns. */
 #define BAR_WIDTH 8
@@ -530,7 +529,7 @@ static size_t fitting(const char *text, int width)
 		n = rd_text_next(text + at, size - at, &w);
 		width -= w;
 		if (width < 0)
-			return blank ?: at ? at : n;
+			return blank ?: at ?: n;
 		if (text[at] == ' ')
 			blank = at;
 	}

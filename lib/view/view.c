@@ -8,7 +8,6 @@
 
 #include "base/environ.h"
 #include "render/render.h"
-#include "report/shared/report-field.h"
 #include "view/curses.h"
 #include "view/grid.h"
 

@@ -31,13 +31,14 @@ static void build(const char *form)
 		struct rd_row *row = rd_section_add(section);
 
 		snprintf(text, sizeof(text), form, i);
-		rd_row_str(row, NAME, text);
-		rd_row_uint(row, PORT, i);
-		rd_row_str(row, ERRORS,
-			   i ? "SymbolErrorCounter 77" : "SymbolErrorCounter 77 (+2), PortRcvErrors 123456 (+5)");
-		rd_row_double(row, USED, 0.5);
+		rd_row_set(row, NAME, RD_STR(text));
+		rd_row_set(row, PORT, RD_UINT(i));
+		rd_row_set(row, ERRORS,
+			   RD_STR(i ? "SymbolErrorCounter 77" :
+				      "SymbolErrorCounter 77 (+2), PortRcvErrors 123456 (+5)"));
+		rd_row_set(row, USED, RD_DOUBLE(0.5));
 		snprintf(text, sizeof(text), form, 50 + i);
-		rd_row_str(row, CABLE, text);
+		rd_row_set(row, CABLE, RD_STR(text));
 	}
 	rd_grid_build(&grid, section, &style, NULL);
 }

@@ -144,11 +144,11 @@ TEST(a_section_becomes_a_family_and_what_is_unknown_no_sample)
 
 	rd_report_init(&report, "x");
 	row = rd_section_add(section);
-	rd_row_str(row, NAME, "known");
-	rd_row_uint(row, COUNT, 5);
+	rd_row_set(row, NAME, RD_STR("known"));
+	rd_row_set(row, COUNT, RD_UINT(5));
 	row = rd_section_add(section);
-	rd_row_str(row, NAME, "unread");
-	rd_row_uint(row, PORT, 1);
+	rd_row_set(row, NAME, RD_STR("unread"));
+	rd_row_set(row, PORT, RD_UINT(1));
 	family = rd_metrics_family(&report.metrics, "things", RD_METRIC_GAUGE, NULL, "Things.");
 	rd_metrics_add_section(family, section, COUNT, labels);
 	text = page(&report, RD_PROMETHEUS_TEXT);

@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "render/render.h"
-#include "report/shared/report-field.h"
+#include "report/shared/report.h"
 
 #include <json-c/json.h>
 #include <math.h>
@@ -29,17 +29,17 @@ static struct rd_section *things(void)
 	struct rd_section *tags = rd_section_create("tags", tag_columns, 1);
 	struct rd_row *row;
 
-	rd_row_str(rd_section_add(tags), 0, "a");
-	rd_row_str(rd_section_add(tags), 0, "b");
+	rd_row_set(rd_section_add(tags), 0, RD_STR("a"));
+	rd_row_set(rd_section_add(tags), 0, RD_STR("b"));
 	row = rd_section_add(section);
-	rd_row_str(row, NAME, "first");
-	rd_row_uint(row, COUNT, UINT64_MAX);
+	rd_row_set(row, NAME, RD_STR("first"));
+	rd_row_set(row, COUNT, RD_UINT(UINT64_MAX));
 	rd_row_set(row, BALANCE, RD_INT(-5));
-	rd_row_double(row, SHARE, 12.5);
+	rd_row_set(row, SHARE, RD_DOUBLE(12.5));
 	rd_row_set(row, UP, RD_BOOL(true));
-	rd_row_uint(row, SINCE, 1700000000123456789u);
-	rd_row_sub(row, TAGS, tags);
-	rd_row_str(row, EXTRA, "x y");
+	rd_row_set(row, SINCE, RD_UINT(1700000000123456789u));
+	rd_row_set(row, TAGS, RD_SUB(tags));
+	rd_row_set(row, EXTRA, RD_STR("x y"));
 	rd_section_add(section);
 	return section;
 }
@@ -113,7 +113,7 @@ TEST(a_hostile_name_cannot_break_a_table)
 	_cleanup_(section_destroyp) struct rd_section *section =
 		rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
 
-	rd_row_str(rd_section_add(section), NAME, "\033[31mred\nnext");
+	rd_row_set(rd_section_add(section), NAME, RD_STR("\033[31mred\nnext"));
 	assert_table(section, (struct rd_table_style){ .columns = "name,up" },
 		     "NAME                UP\n\\x1b[31mred\\x0anext -\n");
 	assert_table(section, (struct rd_table_style){ .columns = "name", .raw = true },
@@ -128,7 +128,7 @@ TEST(nothing_is_lost_on_a_narrow_terminal)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	size_t letters = 0;
 
-	rd_row_str(rd_section_add(section), NAME, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+	rd_row_set(rd_section_add(section), NAME, RD_STR("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"));
 	assert_int_equal(rd_render_table(section, &style, &out, NULL), 0);
 	for (const char *p = out.data; *p; p++)
 		letters += *p == 'x';
@@ -155,9 +155,9 @@ TEST(a_value_of_another_type_stays_unknown)
 		rd_section_create("things", columns, RD_ARRAY_SIZE(columns));
 	struct rd_row *row = rd_section_add(section);
 
-	rd_row_uint(row, NAME, 12345);
-	rd_row_str(row, COUNT, "text");
-	rd_row_uint(row, 99, 1);
+	rd_row_set(row, NAME, RD_UINT(12345));
+	rd_row_set(row, COUNT, RD_STR("text"));
+	rd_row_set(row, 99, RD_UINT(1));
 	assert_table(section, (struct rd_table_style){ .columns = "name,count" }, "NAME COUNT\n-        -\n");
 }
 
@@ -166,7 +166,7 @@ TEST(a_json_line_has_every_key_and_null_for_unknown)
 	_cleanup_(section_destroyp) struct rd_section *section = things();
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
-	rd_row_double(&section->rows[1], SHARE, NAN);
+	rd_row_set(&section->rows[1], SHARE, RD_DOUBLE(NAN));
 	rd_render_json_row(section, 0, &out);
 	rd_render_json_row(section, 1, &out);
 	assert_string_equal(out.data,
@@ -184,7 +184,7 @@ TEST(json_from_hostile_names_is_valid_and_harmless)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 	json_object *parsed, *name;
 
-	rd_row_str(rd_section_add(section), NAME, "\033\"\\\xff\xc2\x9b\177/ü\xe2\x80\xae\xf3\xa0\x80\x81");
+	rd_row_set(rd_section_add(section), NAME, RD_STR("\033\"\\\xff\xc2\x9b\177/ü\xe2\x80\xae\xf3\xa0\x80\x81"));
 	rd_render_json_row(section, 0, &out);
 	assert_non_null(strstr(out.data, "\"\\u001b\\\"\\\\\\\\xff\\u009b\\u007f/ü\\u202e\\udb40\\udc01\""));
 	parsed = json_tokener_parse(out.data);
@@ -208,17 +208,17 @@ static void fill_report(struct rd_report *report)
 	struct rd_err err;
 
 	row = rd_section_add(map);
-	rd_row_str(row, 0, "fexit");
-	rd_row_uint(row, 1, 7);
-	rd_row_str(rd_section_add(origin), 0, "t");
+	rd_row_set(row, 0, RD_STR("fexit"));
+	rd_row_set(row, 1, RD_UINT(7));
+	rd_row_set(rd_section_add(origin), 0, RD_STR("t"));
 	report->host = strdup("node1");
 	report->time = 1700000000000001000u;
 	report->source = "live";
 	report->scalars = rd_section_create("scalars", scalar_columns, RD_ARRAY_SIZE(scalar_columns));
 	row = rd_section_add(report->scalars);
-	rd_row_double(row, 0, 1);
-	rd_row_sub(row, 1, map);
-	rd_row_sub(row, 2, origin);
+	rd_row_set(row, 0, RD_DOUBLE(1));
+	rd_row_set(row, 1, RD_SUB(map));
+	rd_row_set(row, 2, RD_SUB(origin));
 	rd_report_add(report, rd_section_create("things", tag_columns, 1));
 	rd_err_set(&err, EACCES, "/sys/x", "cannot read");
 	rd_errlist_add(&report->errors, &err);

@@ -25,14 +25,14 @@ static void make(const void *arg, size_t i, struct rd_row *row)
 	const struct facts *facts = arg;
 	struct rd_section *tags;
 
-	rd_row_uint(row, COUNT, i * 1000);
-	rd_row_borrow(row, NAME, i == 2 ? NULL : facts->names[i]);
+	rd_row_set(row, COUNT, RD_UINT(i * 1000));
+	rd_row_set(row, NAME, RD_BORROW(i == 2 ? NULL : facts->names[i]));
 	if (i == 2)
 		return;
 	tags = rd_section_create("tags", tag_columns, 1);
-	rd_row_str(rd_section_add(tags), 0, facts->names[i]);
-	rd_row_sub(row, TAGS, tags);
-	rd_row_severity(row, i == 4 ? RD_SEV_WARNING : RD_SEV_OK);
+	rd_row_set(rd_section_add(tags), 0, RD_STR(facts->names[i]));
+	rd_row_set(row, TAGS, RD_SUB(tags));
+	row->severity = i == 4 ? RD_SEV_WARNING : RD_SEV_OK;
 }
 
 static struct rd_section *made(void)
@@ -142,7 +142,7 @@ TEST(stored_rows_outlive_what_they_were_made_from)
 	for (size_t i = 0; i < ROWS; i++)
 		if (i != 2)
 			assert_string_equal(rd_section_row(section, i)->cells[NAME].s, "mlx5_0");
-	rd_row_str(&section->rows[0], NAME, "other");
+	rd_row_set(&section->rows[0], NAME, RD_STR("other"));
 	rd_section_destroy(section);
 }
 

@@ -50,9 +50,9 @@ static struct rd_section *random_section(bool headings)
 			_cleanup_free_ char *text = random_text(headings ? "" : "x");
 
 			if (columns[c].type == RD_T_UINT && rand() % 3)
-				rd_row_uint(row, c, (uint64_t)rand() >> rand() % 31);
+				rd_row_set(row, c, RD_UINT((uint64_t)rand() >> rand() % 31));
 			else if (columns[c].type == RD_T_STR && rand() % 5)
-				rd_row_str(row, c, text);
+				rd_row_set(row, c, RD_STR(text));
 		}
 	}
 	return section;
@@ -126,8 +126,8 @@ TEST(text_that_the_locale_does_not_know_takes_no_columns)
 	struct rd_err err = { 0 };
 
 	assert_non_null(setlocale(LC_CTYPE, "C"));
-	rd_row_str(row, 0, "日本");
-	rd_row_str(row, 3, "x");
+	rd_row_set(row, 0, RD_STR("日本"));
+	rd_row_set(row, 3, RD_STR("x"));
 	assert_int_equal(rd_render_table(section, &style, &out, &err), 0);
 	assert_string_equal(out.data, "NAME LAST\n日本     x\n");
 	rd_section_destroy(section);

@@ -30,10 +30,10 @@ static struct rd_section *section_of(const struct item *items, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct rd_row *row = rd_section_add(section);
 
-		rd_row_str(row, NAME, items[i].name);
-		rd_row_str(row, PEER, items[i].peer);
-		rd_row_uint(row, COUNT, items[i].count);
-		rd_row_double(row, USED, items[i].used);
+		rd_row_set(row, NAME, RD_STR(items[i].name));
+		rd_row_set(row, PEER, RD_STR(items[i].peer));
+		rd_row_set(row, COUNT, RD_UINT(items[i].count));
+		rd_row_set(row, USED, RD_DOUBLE(items[i].used));
 	}
 	return section;
 }
@@ -148,7 +148,7 @@ static struct rd_section *worst_first(void)
 	struct rd_section *section = section_of(items, RD_ARRAY_SIZE(items));
 
 	for (size_t i = 0; i < section->n; i++)
-		rd_row_severity(&section->rows[i], severities[i]);
+		section->rows[i].severity = severities[i];
 	return section;
 }
 
@@ -249,10 +249,10 @@ TEST(bars_and_sparklines_have_their_width)
 	struct rd_section *spark = rd_section_create("spark", share, 1);
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
-	rd_row_double(rd_section_add(spark), 0, 0);
+	rd_row_set(rd_section_add(spark), 0, RD_DOUBLE(0));
 	rd_section_add(spark);
-	rd_row_double(rd_section_add(spark), 0, 1e-9);
-	rd_row_double(rd_section_add(spark), 0, 7);
+	rd_row_set(rd_section_add(spark), 0, RD_DOUBLE(1e-9));
+	rd_row_set(rd_section_add(spark), 0, RD_DOUBLE(7));
 	rd_render_spark(spark, 6, true, &out);
 	assert_string_equal(out.data, "  _ .#");
 	out.len = 0;

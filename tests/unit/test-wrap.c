@@ -28,10 +28,10 @@ TEST(words_are_kept_and_lines_fit)
 		_cleanup_buf_ struct rd_buf all = { 0 };
 		struct rd_row *row = rd_section_add(section);
 
-		rd_row_str(row, 0, "why");
-		rd_row_str(row, 1, text);
+		rd_row_set(row, 0, RD_STR("why"));
+		rd_row_set(row, 1, RD_STR(text));
 		row = rd_section_add(section);
-		rd_row_str(row, 0, "expected");
+		rd_row_set(row, 0, RD_STR("expected"));
 		wrapped = rd_wrap_values(section, width);
 		for (size_t i = 0; i < wrapped->n; i++) {
 			const struct rd_cell *cells = wrapped->rows[i].cells;
@@ -57,7 +57,7 @@ TEST(other_tables_stay_as_they_are)
 {
 	struct rd_section *section = rd_section_create("page", numbers, 2);
 
-	rd_row_str(rd_section_add(section), 0, text);
+	rd_row_set(rd_section_add(section), 0, RD_STR(text));
 	assert_ptr_equal(rd_wrap_values(section, 30), section);
 	rd_section_destroy(section);
 }

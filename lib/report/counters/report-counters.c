@@ -7,8 +7,6 @@
 #include <stdio.h>
 
 #include "base/fix.h"
-#include "report/shared/finding.h"
-#include "report/shared/report-field.h"
 
 /* counters */
 
@@ -275,7 +273,7 @@ struct rd_section *rd_rates_section(const struct rd_rates *rates, const struct r
 				rate->usual_gbps > 0 ? RD_DOUBLE(rate->usual_gbps) : RD_UNKNOWN_CELL, RD_STR(counter));
 
 			if (*state && *state != 'A')
-				rd_row_severity(row, RD_SEV_CRITICAL);
+				row->severity = RD_SEV_CRITICAL;
 		}
 	return section;
 }
@@ -341,7 +339,7 @@ static struct rd_section *history_section(const double *shares, const struct rd_
 		struct rd_row *row = rd_section_add(section);
 
 		if (isfinite(share))
-			rd_row_double(row, 0, share);
+			rd_row_set(row, 0, RD_DOUBLE(share));
 	}
 	return section;
 }
@@ -362,9 +360,9 @@ struct rd_section *rd_live_ports(const struct rd_live *live)
 						    RD_DOUBLE_OF(rate->rx_share), RD_DOUBLE_OF(rate->rx_gbps));
 
 			if (*state && strcmp(state, "ACTIVE") != 0)
-				rd_row_severity(row, RD_SEV_CRITICAL);
+				row->severity = RD_SEV_CRITICAL;
 			else if (rate->lost)
-				rd_row_severity(row, RD_SEV_WARNING);
+				row->severity = RD_SEV_WARNING;
 		}
 	return section;
 }
@@ -376,10 +374,10 @@ static void set_numbers(struct rd_row *row, size_t value, size_t rate, const str
 	bool moved = delta->kind != RD_DELTA_UNKNOWN && delta->v > 0;
 
 	if (live->now->values[i].known == RD_OK)
-		rd_row_uint(row, value, live->now->values[i].v);
+		rd_row_set(row, value, RD_UINT(live->now->values[i].v));
 	if (delta->kind != RD_DELTA_UNKNOWN && live->seconds > 0)
-		rd_row_double(row, rate, (double)delta->v / live->seconds);
-	rd_row_severity(row, moved && meaning && meaning->role == RD_ROLE_CAUSE ? RD_SEV_WARNING : RD_SEV_OK);
+		rd_row_set(row, rate, RD_DOUBLE((double)delta->v / live->seconds));
+	row->severity = moved && meaning && meaning->role == RD_ROLE_CAUSE ? RD_SEV_WARNING : RD_SEV_OK;
 }
 
 struct rd_section *rd_live_counters(const struct rd_live *live, const uint32_t *order, size_t n)
@@ -391,16 +389,17 @@ struct rd_section *rd_live_counters(const struct rd_live *live, const uint32_t *
 		const struct rd_counter *counter = &live->set->counters[order[i]];
 		_cleanup_free_ char *label = rd_counter_port_label(&live->set->ports[counter->port]);
 
-		rd_row_str(row, C_PORT, label);
-		rd_row_str(row, C_GROUP, rd_counter_group_name(counter->group));
-		rd_row_str(row, C_NAME, counter->name);
-		rd_row_str(row, C_NETDEV, counter->netdev);
+		rd_row_set(row, C_PORT, RD_STR(label));
+		rd_row_set(row, C_GROUP, RD_STR(rd_counter_group_name(counter->group)));
+		rd_row_set(row, C_NAME, RD_STR(counter->name));
+		rd_row_set(row, C_NETDEV, RD_STR(counter->netdev));
 		set_numbers(row, C_VALUE, C_RATE, live, order[i]);
 		if (counter->meaning)
-			rd_row_str(row, C_UNIT, counter->meaning->unit);
+			rd_row_set(row, C_UNIT, RD_STR(counter->meaning->unit));
 		if (live->moved_ns[order[i]] && live->moved_ns[order[i]] <= live->now->monotonic_ns)
-			rd_row_uint(row, C_SINCE, (live->now->monotonic_ns - live->moved_ns[order[i]]) / 1000000000u);
-		rd_row_str(row, C_NOTE, rd_delta_note_name(live->deltas[order[i]].note));
+			rd_row_set(row, C_SINCE,
+				   RD_UINT((live->now->monotonic_ns - live->moved_ns[order[i]]) / 1000000000u));
+		rd_row_set(row, C_NOTE, RD_STR(rd_delta_note_name(live->deltas[order[i]].note)));
 	}
 	return section;
 }
@@ -453,11 +452,11 @@ static size_t count_by_owner(const struct rd_res *res, const char *device, struc
 	return n;
 }
 
-struct rd_section *rd_live_owners(const struct rd_res *res, const char *device)
+struct rd_section *rd_live_owners(const struct rd_res *res)
 {
 	struct rd_section *section = RD_SECTION("owners", owner_columns);
 	_cleanup_free_ struct tally *tallies = NULL;
-	size_t n = count_by_owner(res, device, &tallies);
+	size_t n = count_by_owner(res, NULL, &tallies);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct rd_proc *proc = tallies[i].proc >= 0 ? &res->procs[tallies[i].proc] : NULL;
@@ -467,7 +466,7 @@ struct rd_section *rd_live_owners(const struct rd_res *res, const char *device)
 					    RD_UINT(tallies[i].rts), RD_UINT(tallies[i].err),
 					    RD_UINT(tallies[i].qps - tallies[i].rts - tallies[i].err));
 
-		rd_row_severity(row, tallies[i].err ? RD_SEV_WARNING : RD_SEV_OK);
+		row->severity = tallies[i].err ? RD_SEV_WARNING : RD_SEV_OK;
 	}
 	return section;
 }
@@ -482,16 +481,15 @@ struct rd_section *rd_live_port(const struct rd_live *live, uint32_t port, const
 
 		for (size_t i = 0; i < n; i++) {
 			const struct rd_proc *proc = tallies[i].proc >= 0 ? &res->procs[tallies[i].proc] : NULL;
-			_cleanup_free_ char *name =
-				proc ? rd_text("%s (%u)", tallies[i].name ? tallies[i].name : "?", proc->pid) :
-				       rd_text("%s", tallies[i].name ? tallies[i].name : "?");
+			_cleanup_free_ char *name = proc ? rd_text("%s (%u)", tallies[i].name ?: "?", proc->pid) :
+							   rd_text("%s", tallies[i].name ?: "?");
 			_cleanup_free_ char *states = rd_text("%" PRIu64 " ready to send, %" PRIu64 " in error",
 							      tallies[i].rts, tallies[i].err);
 			struct rd_row *row = RD_ROW(section, RD_STR(proc ? "process" : "kernel"), RD_STR(name),
 						    RD_UINT(tallies[i].qps), RD_UNKNOWN_CELL, RD_STR("QPs"),
 						    RD_STR(states));
 
-			rd_row_severity(row, tallies[i].err ? RD_SEV_WARNING : RD_SEV_OK);
+			row->severity = tallies[i].err ? RD_SEV_WARNING : RD_SEV_OK;
 		}
 	}
 	for (size_t i = 0; i < live->set->n; i++) {
@@ -501,12 +499,12 @@ struct rd_section *rd_live_port(const struct rd_live *live, uint32_t port, const
 		if (counter->port != port)
 			continue;
 		row = rd_section_add(section);
-		rd_row_str(row, D_WHAT, rd_counter_group_name(counter->group));
-		rd_row_str(row, D_NAME, counter->name);
+		rd_row_set(row, D_WHAT, RD_STR(rd_counter_group_name(counter->group)));
+		rd_row_set(row, D_NAME, RD_STR(counter->name));
 		set_numbers(row, D_VALUE, D_RATE, live, i);
 		if (counter->meaning) {
-			rd_row_str(row, D_UNIT, counter->meaning->unit);
-			rd_row_str(row, D_MEANING, counter->meaning->text);
+			rd_row_set(row, D_UNIT, RD_STR(counter->meaning->unit));
+			rd_row_set(row, D_MEANING, RD_STR(counter->meaning->text));
 		}
 	}
 	return section;

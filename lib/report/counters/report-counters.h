@@ -74,8 +74,8 @@ extern const int rd_live_restless[];
 /* The counters `order` (indices into the set), in that order. */
 struct rd_section *rd_live_counters(const struct rd_live *live, const uint32_t *order, size_t n);
 
-/* Processes that own QPs of one device (NULL: all). */
-struct rd_section *rd_live_owners(const struct rd_res *res, const char *device);
+/* Processes that own QPs. */
+struct rd_section *rd_live_owners(const struct rd_res *res);
 
 /* Details of a port: owners of QPs on its device (`res` NULL: not read), then its counters with their meanings. */
 struct rd_section *rd_live_port(const struct rd_live *live, uint32_t port, const struct rd_res *res);

@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 
-#include "report/shared/report-field.h"
-
 /* Peers that are listed in text. */
 #define PEERS_SHOWN 8
 
@@ -81,9 +79,9 @@ static struct rd_section *objects_of(const struct rd_log_line *line)
 	row = rd_section_add(section);
 	for (size_t i = 0; i < RD_LOG_FIELDS; i++)
 		if (object_columns[i].type == RD_T_STR)
-			rd_row_str(row, i, line->values[i]);
+			rd_row_set(row, i, RD_STR(line->values[i]));
 		else if (line->numbers[i].known == RD_OK)
-			rd_row_uint(row, i, line->numbers[i].v);
+			rd_row_set(row, i, RD_UINT(line->numbers[i].v));
 	return section;
 }
 
@@ -160,7 +158,7 @@ static void add_row(const struct rd_log_line *line, const struct rd_log_join *jo
 		     RD_STR(part_text(form, RD_LOG_MEANS)), RD_STR(line->text), RD_STR(part_text(form, RD_LOG_SOURCE)),
 		     RD_BOOL(line->rank == RD_LOG_FOLLOWS), RD_STR(line->host), RD_SUB(objects_of(line)),
 		     RD_SUB(codes_of(line)), RD_SUB(now_of(join)), RD_SUB(causes_of(join)), RD_STR(join->next));
-	rd_row_severity(row, form->severity);
+	row->severity = form->severity;
 }
 
 void rd_report_explain(struct rd_report *report, const struct rd_log *log)
@@ -196,12 +194,11 @@ static void add_codes(const struct rd_log_line *line, struct rd_buf *out)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(line->codes) && line->codes[i]; i++) {
 		const struct rd_log_form *code = line->codes[i];
-		const char *means = part_text(code, RD_LOG_MEANS);
 
 		rd_buf_printf(out, "  %s ", code->table);
 		if (code->value.known == RD_OK)
 			rd_buf_printf(out, "%" PRIu64 " ", code->value.v);
-		rd_buf_printf(out, "(%s): %s\n", code->id, means ?: "");
+		rd_buf_printf(out, "(%s): %s\n", code->id, part_text(code, RD_LOG_MEANS) ?: "");
 	}
 	for (size_t i = 0; i < RD_LOG_FIELDS; i++)
 		if (line->not_public >> i & 1) {

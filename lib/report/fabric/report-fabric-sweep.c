@@ -275,7 +275,7 @@ void rd_report_plan(struct rd_report *report, const struct rd_shards *shards, co
 			shard->seconds > 0 ? RD_DOUBLE(shard->seconds) : RD_UNKNOWN_CELL);
 
 		if (shard->host && !shard->found)
-			rd_row_severity(row, RD_SEV_WARNING);
+			row->severity = RD_SEV_WARNING;
 	}
 }
 

@@ -133,7 +133,6 @@ void rd_fabric_read_error(const struct rd_fabric_port *port, struct rd_buf *out)
 {
 	/* One attribute is missing, or all. */
 	const char *attribute = port->fresh ? rd_pma_attribute_name(port->error_attribute) : NULL;
-	const char *name = rd_errno_name(port->error);
 
 	if (!port->error && !port->error_status)
 		return;
@@ -142,7 +141,7 @@ void rd_fabric_read_error(const struct rd_fabric_port *port, struct rd_buf *out)
 	if (port->error_status)
 		rd_buf_printf(out, "status 0x%04x", (unsigned)port->error_status);
 	else
-		rd_buf_str(out, name ?: "unknown");
+		rd_buf_str(out, rd_errno_name(port->error) ?: "unknown");
 }
 
 static void add_rates(const struct rd_fabric *fabric, const struct rd_fabric_port *port, struct rd_row *row)
@@ -153,18 +152,18 @@ static void add_rates(const struct rd_fabric *fabric, const struct rd_fabric_por
 	if (!port->fresh)
 		return;
 	if (port->before_ns && port->read_ns > port->before_ns)
-		rd_row_double(row, RD_FAB_INTERVAL, (double)(port->read_ns - port->before_ns) / 1e9);
+		rd_row_set(row, RD_FAB_INTERVAL, RD_DOUBLE((double)(port->read_ns - port->before_ns) / 1e9));
 	if (rd_fabric_gbps(fabric, port, RD_C_XMIT_DATA, &xmit)) {
-		rd_row_double(row, RD_FAB_XMIT, xmit);
+		rd_row_set(row, RD_FAB_XMIT, RD_DOUBLE(xmit));
 		if (gbps > 0)
-			rd_row_double(row, RD_FAB_USE, xmit / gbps);
+			rd_row_set(row, RD_FAB_USE, RD_DOUBLE(xmit / gbps));
 	}
 	if (rd_fabric_gbps(fabric, port, RD_C_RCV_DATA, &rcv))
-		rd_row_double(row, RD_FAB_RCV, rcv);
+		rd_row_set(row, RD_FAB_RCV, RD_DOUBLE(rcv));
 	if (rd_fabric_wait_share(fabric, port, &share))
-		rd_row_double(row, RD_FAB_WAIT, share);
+		rd_row_set(row, RD_FAB_WAIT, RD_DOUBLE(share));
 	if (rd_fabric_delta(fabric, port, RD_C_XMIT_WAIT, &ticks, &seconds))
-		rd_row_double(row, RD_FAB_WAIT_TICKS, (double)ticks / seconds);
+		rd_row_set(row, RD_FAB_WAIT_TICKS, RD_DOUBLE((double)ticks / seconds));
 }
 
 static void add_state(const struct rd_fabric_port *port, uint64_t now_ns, bool all, struct rd_row *row)
@@ -174,22 +173,22 @@ static void add_state(const struct rd_fabric_port *port, uint64_t now_ns, bool a
 	char text[64];
 
 	if (all) {
-		rd_row_borrow(row, RD_FAB_STATE, rd_link_state_name(port->state));
-		rd_row_borrow(row, RD_FAB_CHANGE, changes[port->presence]);
+		rd_row_set(row, RD_FAB_STATE, RD_BORROW(rd_link_state_name(port->state)));
+		rd_row_set(row, RD_FAB_CHANGE, RD_BORROW(changes[port->presence]));
 	}
 	if (all && port->width_active && speed) {
 		snprintf(text, sizeof(text), "%ux %s", port->width_active, speed);
-		rd_row_str(row, RD_FAB_LINK, text);
-		rd_row_double(row, RD_FAB_GBPS, rd_fabric_link_gbps(port));
+		rd_row_set(row, RD_FAB_LINK, RD_STR(text));
+		rd_row_set(row, RD_FAB_GBPS, RD_DOUBLE(rd_fabric_link_gbps(port)));
 	}
 	rd_row_set(row, RD_FAB_FRESH, RD_BOOL(port->fresh));
 	if (port->read_ns && now_ns >= port->read_ns)
-		rd_row_double(row, RD_FAB_AGE, (double)(now_ns - port->read_ns) / 1e9);
+		rd_row_set(row, RD_FAB_AGE, RD_DOUBLE((double)(now_ns - port->read_ns) / 1e9));
 	rd_fabric_read_error(port, &error);
 	if (error.len)
-		rd_row_str(row, RD_FAB_ERROR, error.data);
+		rd_row_set(row, RD_FAB_ERROR, RD_STR(error.data));
 	if (!port->fresh || port->error)
-		rd_row_severity(row, RD_SEV_WARNING);
+		row->severity = RD_SEV_WARNING;
 }
 
 /* The ports of a section, whose rows are made when they are read: documents of 100,000 ports then cost the memory of one row. */
@@ -211,35 +210,35 @@ static void make_port(const void *arg, size_t i, struct rd_row *row)
 	bool all = !ports->shown.changes;
 	uint64_t rise;
 
-	rd_row_uint(row, RD_FAB_PORT, port->number);
-	rd_row_str(row, RD_FAB_GUID, guid);
+	rd_row_set(row, RD_FAB_PORT, RD_UINT(port->number));
+	rd_row_set(row, RD_FAB_GUID, RD_STR(guid));
 	if (all) {
 		_cleanup_free_ char *label =
 			peer ? rd_text("%s/%u", rd_fabric_name(&fabric->nodes[peer->node]), peer->number) : NULL;
 
-		rd_row_str(row, RD_FAB_NODE, rd_fabric_name(node));
+		rd_row_set(row, RD_FAB_NODE, RD_STR(rd_fabric_name(node)));
 		if (port->lid)
-			rd_row_uint(row, RD_FAB_LID, port->lid);
-		rd_row_borrow(row, RD_FAB_KIND, rd_node_kind_name(node->kind));
-		rd_row_str(row, RD_FAB_PEER_LABEL, label);
+			rd_row_set(row, RD_FAB_LID, RD_UINT(port->lid));
+		rd_row_set(row, RD_FAB_KIND, RD_BORROW(rd_node_kind_name(node->kind)));
+		rd_row_set(row, RD_FAB_PEER_LABEL, RD_STR(label));
 	}
 	add_state(port, ports->shown.now_ns, all, row);
 	add_rates(fabric, port, row);
 	if (rd_fabric_errors_text(fabric, port, &text, &rise))
-		rd_row_uint(row, RD_FAB_RISE, rise);
+		rd_row_set(row, RD_FAB_RISE, RD_UINT(rise));
 	if (text.len)
-		rd_row_str(row, RD_FAB_ERRORS, text.data);
+		rd_row_set(row, RD_FAB_ERRORS, RD_STR(text.data));
 	if (rise)
-		rd_row_severity(row, RD_SEV_WARNING);
+		row->severity = RD_SEV_WARNING;
 	if (!ports->shown.values)
 		return;
 	if (peer && all)
-		rd_row_sub(row, RD_FAB_PEER, make_peer(fabric, peer));
+		rd_row_set(row, RD_FAB_PEER, RD_SUB(make_peer(fabric, peer)));
 	if (all || port->fresh)
-		rd_row_sub(row, RD_FAB_COUNTERS, make_counters(fabric, port, false, !all));
+		rd_row_set(row, RD_FAB_COUNTERS, RD_SUB(make_counters(fabric, port, false, !all)));
 	/* Those of changes follow from the document before. */
 	if (port->before_ns && port->fresh && all)
-		rd_row_sub(row, RD_FAB_DELTAS, make_counters(fabric, port, true, false));
+		rd_row_set(row, RD_FAB_DELTAS, RD_SUB(make_counters(fabric, port, true, false)));
 }
 
 void rd_report_fabric_ports(struct rd_report *report, const struct rd_fabric_shown *shown)
@@ -348,7 +347,7 @@ struct rd_section *rd_report_fabric_seen(const struct rd_fabric_latch *const *ra
 		row = RD_ROW(section, RD_STR(state), RD_STR(*last ? last : NULL), RD_UINT(latch->looks.n), RD_STR(end),
 			     port ? RD_UINT(number) : RD_UNKNOWN_CELL, RD_STR(to ? to + strlen(", to ") : NULL),
 			     RD_STR(latch->observed ?: latch->title));
-		rd_row_severity(row, latch->severity);
+		row->severity = latch->severity;
 		row->over = !latch->current;
 	}
 	return section;

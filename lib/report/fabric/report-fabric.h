@@ -6,7 +6,6 @@
 
 #include "base/buf.h"
 #include "model/fabric/fabric.h"
-#include "report/shared/report-field.h"
 #include "report/shared/report.h"
 
 enum rd_fabric_column {

@@ -123,7 +123,7 @@ static void add_hop(const struct rd_fabric *fabric, const struct rd_path *path, 
 				    RD_STR(out_errors), in_waits[0], in_waits[1], RD_STR(in_errors));
 
 	if ((in_errors && strcmp(in_errors, "none") != 0) || (out_errors && strcmp(out_errors, "none") != 0))
-		rd_row_severity(row, RD_SEV_WARNING);
+		row->severity = RD_SEV_WARNING;
 }
 
 static struct rd_section *make_end(const char *key, const struct rd_fabric *fabric, size_t at, uint16_t lid)
@@ -185,6 +185,6 @@ void rd_report_routes(struct rd_report *report, const struct rd_fabric *fabric, 
 			     RD_UINT(group->most), RD_UINT(fabric->ports[group->busiest].number),
 			     RD_BOOL(group->uneven));
 		if (group->uneven)
-			rd_row_severity(row, RD_SEV_WARNING);
+			row->severity = RD_SEV_WARNING;
 	}
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Captures: what one contains, and changes between two. */
 #include "report/host/report-capture.h"
-#include "report/shared/report-field.h"
 
 /* clang-format off */
 const struct rd_column rd_capture_columns[RD_CAPTURE_COLUMNS] = {

@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "base/fix.h"
 #include "model/host/host.h"
-#include "report/shared/report-field.h"
 
 #define LINE_MAX_BYTES 512
 #define STATUS_UNKNOWN 3
@@ -53,7 +52,7 @@ void rd_report_checks(struct rd_report *report, const struct rd_findings *findin
 		row = RD_ROW(section, RD_STR(rd_severity_result(finding->severity)), RD_STR(finding->id),
 			     RD_STR(finding->subject), RD_STR(finding->observed), RD_STR(finding->expected),
 			     RD_STR(finding->title), RD_STR(finding->why));
-		rd_row_severity(row, finding->severity);
+		row->severity = finding->severity;
 		rd_row_fix(row, RD_CHECK_FIX, finding->fix);
 		if (finding->severity > RD_SEV_OK)
 			rd_finding_copy(&report->findings, finding);

@@ -3,8 +3,6 @@
 
 #include "base/buf.h"
 #include "base/fix.h"
-#include "report/shared/finding.h"
-#include "report/shared/report-field.h"
 
 static const struct rd_column can_columns[] = {
 	{ "result", "RESULT", RD_T_STR, "pass, skip, warn, fail, unknown", 0, false },
@@ -53,7 +51,7 @@ struct rd_section *rd_report_job_can(const struct rd_job_view *view)
 					    RD_STR(finding->expected));
 
 		rd_row_fix(row, 5, finding->fix);
-		rd_row_severity(row, finding->severity);
+		row->severity = finding->severity;
 	}
 	return section;
 }
@@ -131,7 +129,7 @@ static void add_process(struct rd_section *section, const struct rd_job_view *vi
 		     RD_BOOL_OF(view->able), proc->here ? RD_UNKNOWN_CELL : RD_UINT(qps), RD_STR(view->reason),
 		     RD_STR(view->runtime), RD_SUB(rd_report_job_can(view)), RD_SUB(nics_of(view)),
 		     RD_SUB(sockets_of(&view->sockets)), RD_SUB(libraries_of(proc)), RD_SUB(env_of(proc)));
-	rd_row_severity(row, view->severity);
+	row->severity = view->severity;
 }
 
 static char *subject_of(const struct rd_job_proc *proc)

@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "report/nicmap/report-nicmap.h"
-#include "report/shared/report-field.h"
 
 #define QUOTED 400 /* bytes of a value that are shown: enough for a list of 50 ports */
 
@@ -105,7 +104,7 @@ static void add_against_row(struct rd_section *section, const struct rd_against_
 				    RD_STR(of->observed), RD_STR(rd_verdict_name(of->verdict)), RD_STR(of->reason));
 
 	if (of->verdict != RD_VERDICT_SAME)
-		rd_row_severity(row, of->verdict == RD_VERDICT_DIFFERS ? RD_SEV_WARNING : RD_SEV_UNKNOWN);
+		row->severity = of->verdict == RD_VERDICT_DIFFERS ? RD_SEV_WARNING : RD_SEV_UNKNOWN;
 }
 
 struct rd_section *rd_report_against_table(const struct rd_against *against, size_t most, size_t *left_out)

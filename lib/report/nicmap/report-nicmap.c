@@ -5,8 +5,6 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "report/shared/finding.h"
-#include "report/shared/report-field.h"
 
 /* Characters: a row of the table of stacks lists NICs up to this width, and at least one, to fit a terminal; JSON has all. */
 #define NICS_WIDTH 33
@@ -504,9 +502,9 @@ static void add_scalars(struct rd_report *report, const struct rd_host *host, co
 		const struct rd_stack *stack = &map->stacks.v[s];
 		size_t first = 5 + 3 * s;
 
-		rd_row_sub(row, first, stack_choices(host, stack));
-		rd_row_sub(row, first + 1, left_out(host, stack));
-		rd_row_str(row, first + 2, stack->note);
+		rd_row_set(row, first, RD_SUB(stack_choices(host, stack)));
+		rd_row_set(row, first + 1, RD_SUB(left_out(host, stack)));
+		rd_row_set(row, first + 2, RD_STR(stack->note));
 	}
 	for (size_t i = 0; i < map->env.n; i++)
 		RD_ROW(env, RD_STR(map->env.v[i].name), RD_STR(map->env.v[i].value));
@@ -589,7 +587,6 @@ static void add_stack_row(struct rd_section *section, const struct rd_host *host
 			  const struct rd_stack_choice *to)
 {
 	unsigned first = from->gpu >= 0 ? host->gpus[from->gpu].index : (unsigned)from->numa;
-	unsigned last = from->gpu >= 0 ? host->gpus[to->gpu].index : (unsigned)to->numa;
 	_cleanup_buf_ struct rd_buf memory = { 0 }, nics = { 0 }, gids = { 0 }, transport = { 0 };
 
 	/* Without GPU and node, UCX's row is for host memory; libfabric's is for all memory. */
@@ -598,7 +595,7 @@ static void add_stack_row(struct rd_section *section, const struct rd_host *host
 	else
 		rd_buf_printf(&memory, "%s%u", from->gpu >= 0 ? "GPU" : "node", first);
 	if (from != to)
-		rd_buf_printf(&memory, "-%u", last);
+		rd_buf_printf(&memory, "-%u", from->gpu >= 0 ? host->gpus[to->gpu].index : (unsigned)to->numa);
 	nic_list(host, from, &nics);
 	gid_list(host, stack, from, &gids);
 	transports(stack, from, &transport);
@@ -796,7 +793,7 @@ void rd_matrix_build(struct rd_matrix *matrix, const struct rd_host *host, const
 		const struct rd_numa *numa = node >= 0 ? rd_host_find_numa(host, node) : NULL;
 		char text[16];
 
-		rd_row_str(row, 0, matrix->titles[i + 1]);
+		rd_row_set(row, 0, RD_STR(matrix->titles[i + 1]));
 		for (size_t j = 0; j < n; j++) {
 			size_t gpu = i < j ? i : j, nic = (i < j ? j : i) - host->n_gpus;
 			int b = pci_of(host, j);
@@ -807,13 +804,14 @@ void rd_matrix_build(struct rd_matrix *matrix, const struct rd_host *host, const
 				path = rd_nicmap_pair(map, gpu, nic)->path;
 			else if (a >= 0 && b >= 0)
 				path = between(host, a, b, &why);
-			rd_row_str(row, j + 1, i == j ? "X" : rd_path_name(path));
+			rd_row_set(row, j + 1, RD_STR(i == j ? "X" : rd_path_name(path)));
 		}
 		snprintf(text, sizeof(text), "%d", node);
-		rd_row_str(row, n + 1, numa ? numa->cpulist : NULL);
-		rd_row_str(row, n + 2, node >= 0 ? text : NULL);
-		rd_row_str(row, n + 3,
-			   i >= host->n_gpus ? rd_ibdev_label(host, (int)(i - host->n_gpus)) : host->pcis[a].addr);
+		rd_row_set(row, n + 1, RD_STR(numa ? numa->cpulist : NULL));
+		rd_row_set(row, n + 2, RD_STR(node >= 0 ? text : NULL));
+		rd_row_set(row, n + 3,
+			   RD_STR(i >= host->n_gpus ? rd_ibdev_label(host, (int)(i - host->n_gpus)) :
+						      host->pcis[a].addr));
 	}
 }
 

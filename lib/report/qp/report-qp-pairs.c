@@ -2,8 +2,6 @@
 /* Connections between queue pairs, their timeouts, their spread over links, and what they fail over to. */
 #include "report/qp/report-qp.h"
 
-#include "report/shared/report-field.h"
-
 enum { END_HOST, END_IBDEV, END_LQPN, END_STATE, END_COLUMNS };
 enum { PAIR_A, PAIR_B, PAIR_VERDICT, PAIR_REASON, PAIR_COLUMNS };
 enum { FLAT_A, FLAT_B = FLAT_A + END_COLUMNS, FLAT_VERDICT = FLAT_B + END_COLUMNS, FLAT_REASON, FLAT_COLUMNS };
@@ -100,10 +98,10 @@ static void set_end(struct rd_row *row, size_t from, const struct rd_join *join,
 	const struct rd_join_qp *qp = &join->qps[i];
 	const struct rd_join_host *host = &join->hosts[qp->host];
 
-	rd_row_borrow(row, from + END_HOST, host->name);
-	rd_row_borrow(row, from + END_IBDEV, host->devs[qp->dev].name);
-	rd_row_uint(row, from + END_LQPN, qp->lqpn);
-	rd_row_borrow(row, from + END_STATE, rd_join_state_name(qp));
+	rd_row_set(row, from + END_HOST, RD_BORROW(host->name));
+	rd_row_set(row, from + END_IBDEV, RD_BORROW(host->devs[qp->dev].name));
+	rd_row_set(row, from + END_LQPN, RD_UINT(qp->lqpn));
+	rd_row_set(row, from + END_STATE, RD_BORROW(rd_join_state_name(qp)));
 }
 
 static struct rd_section *end_object(const char *key, const struct rd_join *join, uint32_t i)
@@ -134,8 +132,8 @@ static void set_flat(const void *arg, size_t i, struct rd_row *row)
 	set_end(row, FLAT_A, of->join, pair->a);
 	if (pair->b != RD_JOIN_NONE)
 		set_end(row, FLAT_B, of->join, pair->b);
-	rd_row_borrow(row, FLAT_VERDICT, rd_join_verdict_name(pair->verdict));
-	rd_row_str(row, FLAT_REASON, reason);
+	rd_row_set(row, FLAT_VERDICT, RD_BORROW(rd_join_verdict_name(pair->verdict)));
+	rd_row_set(row, FLAT_REASON, RD_STR(reason));
 }
 
 static struct rd_section *made_section(const char *key, const struct rd_column *columns, size_t n_columns, size_t n,

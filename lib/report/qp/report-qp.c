@@ -7,8 +7,6 @@
 #include <stdio.h>
 
 #include "report/shared/metrics.h"
-#include "report/shared/report-field.h"
-#include "report/shared/report-run.h"
 
 /* "10.0.0.1:4791", "[fe80::1]:4791"; only the GID of AF_IB. */
 static void set_address(struct rd_row *row, size_t column, const struct rd_sockaddr *addr)
@@ -21,7 +19,7 @@ static void set_address(struct rd_row *row, size_t column, const struct rd_socka
 		snprintf(text, sizeof(text), "%s", ip);
 	else
 		snprintf(text, sizeof(text), addr->family == AF_INET ? "%s:%u" : "[%s]:%u", ip, addr->port);
-	rd_row_str(row, column, text);
+	rd_row_set(row, column, RD_STR(text));
 }
 
 /* Which of them is the peer is unknown. */
@@ -34,7 +32,7 @@ static void add_proc_peers(struct rd_row *row, const struct rd_res *res, const s
 	if (!peers || rd_qp_peer_source(res, view) != RD_PEER_UNKNOWN)
 		return;
 	text = rd_proc_peers_text(peers);
-	rd_row_str(row, RD_QP_PROC_PEERS, text);
+	rd_row_set(row, RD_QP_PROC_PEERS, RD_STR(text));
 }
 
 /* PEER: the IP address; PEERGID: the GID as in sysfs. */
@@ -48,7 +46,7 @@ static void add_peer_cells(struct rd_row *row, const struct rd_cm_id *cm_id, con
 		rd_row_gid_ip(row, RD_QP_PEER, gid);
 	} else if (cm_id && cm_id->dst.family &&
 		   inet_ntop(cm_id->dst.family == AF_INET ? AF_INET : AF_INET6, cm_id->dst.ip, ip, sizeof(ip))) {
-		rd_row_str(row, RD_QP_PEER, ip);
+		rd_row_set(row, RD_QP_PEER, RD_STR(ip));
 	}
 	if (!cm_id)
 		return;
@@ -72,7 +70,7 @@ static void add_driver_cell(struct rd_row *row, const struct rd_qp_context *cont
 		RD_ROW(section, RD_STR(at), RD_STR(value));
 		at = value + strlen(value) + 1;
 	}
-	rd_row_sub(row, RD_QP_DRIVER, section);
+	rd_row_set(row, RD_QP_DRIVER, RD_SUB(section));
 }
 
 /* Rows are made from these, in the order of the list, or of all queue pairs. */
@@ -272,14 +270,14 @@ void rd_report_qp_processes(struct rd_report *report, const struct rd_res *res, 
 		const struct rd_proc *proc = holder->proc >= 0 ? &res->procs[holder->proc] : NULL;
 		struct rd_row *row = rd_section_add(section);
 
-		rd_row_str(row, HELD_IBDEV, res->devs[holder->dev].name);
+		rd_row_set(row, HELD_IBDEV, RD_STR(res->devs[holder->dev].name));
 		if (proc)
-			rd_row_uint(row, HELD_PID, proc->pid);
-		rd_row_str(row, HELD_COMM, proc ? proc->comm : holder->kernel);
-		rd_row_str(row, HELD_JOB, proc ? proc->job : NULL);
+			rd_row_set(row, HELD_PID, RD_UINT(proc->pid));
+		rd_row_set(row, HELD_COMM, RD_STR(proc ? proc->comm : holder->kernel));
+		rd_row_set(row, HELD_JOB, RD_STR(proc ? proc->job : NULL));
 		for (int kind = 0; kind < RD_RES_KINDS; kind++)
 			if (res->devs[holder->dev].requested[kind] && !res->devs[holder->dev].gaps[kind].code)
-				rd_row_uint(row, HELD_KINDS + (size_t)kind, holder->held[kind]);
+				rd_row_set(row, HELD_KINDS + (size_t)kind, RD_UINT(holder->held[kind]));
 	}
 }
 
@@ -432,7 +430,7 @@ static struct rd_section *mask_section(uint32_t mask)
 		if (!(mask >> bit & 1))
 			continue;
 		snprintf(digits, sizeof(digits), "bit %u", bit);
-		rd_row_str(rd_section_add(section), 0, name ?: digits);
+		rd_row_set(rd_section_add(section), 0, RD_STR(name ?: digits));
 	}
 	return section;
 }
@@ -469,7 +467,7 @@ struct rd_section *rd_report_qp_event(const struct rd_qp_event *ev)
 		     RD_STR(ev->pid ? ev->comm : NULL), RD_STR(ev->pid ? ev->job : NULL),
 		     RD_STR(ev->pid ? ev->cgroup : NULL));
 	if (call->err)
-		rd_row_str(row, EV_ERRNO, RD_ERRNO(call->err));
+		rd_row_set(row, EV_ERRNO, RD_STR(RD_ERRNO(call->err)));
 	if (seen->has_dgid)
 		rd_row_gid(row, EV_PEER_GID, seen->dgid);
 	return section;

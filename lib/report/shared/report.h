@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "model/shared/finding.h"
+#include "model/trace/fnset.h"
 #include "report/shared/metrics.h"
 
 enum rd_type {
@@ -128,18 +129,69 @@ void rd_section_store(struct rd_section *section);
 /* Adds a row of unknown cells. The pointer is valid until the next row is added. */
 struct rd_row *rd_section_add(struct rd_section *section);
 
-/* Set a cell of a row, by the index of the column. Copies text; NULL text leaves the cell unknown. Takes ownership of sub-sections.
- * A value that does not have the type of the column (UINT also fits TIME) leaves the cell unknown. */
+/* Cells of a row: text, unknown if NULL; numbers; fields, which may be unknown; a sub-section, of which the row takes ownership.
+ * The row copies a text, but not a borrowed one: that must outlive the section, unless rd_section_store copies it. */
+#define RD_UNKNOWN_CELL ((struct rd_cell){ .known = RD_ABSENT })
+#define RD_STR(text) rd_cell_text(text)
+#define RD_BORROW(text) rd_cell_borrowed(text)
+#define RD_UINT(n) ((struct rd_cell){ .known = RD_OK, .type = RD_T_UINT, .u = (n) })
+#define RD_POSITIVE(n) ((n) ? RD_UINT(n) : RD_UNKNOWN_CELL) /* 0: unknown */
+#define RD_INT(n) ((struct rd_cell){ .known = RD_OK, .type = RD_T_INT, .i = (n) })
+#define RD_DOUBLE(n) ((struct rd_cell){ .known = RD_OK, .type = RD_T_DOUBLE, .d = (n) })
+#define RD_BOOL(is) ((struct rd_cell){ .known = RD_OK, .type = RD_T_BOOL, .b = (is) })
+#define RD_UINT_OF(field) ((struct rd_cell){ .known = (field).known, .type = RD_T_UINT, .u = (field).v })
+#define RD_DOUBLE_OF(field) ((struct rd_cell){ .known = (field).known, .type = RD_T_DOUBLE, .d = (field).v })
+#define RD_BOOL_OF(field) ((struct rd_cell){ .known = (field).known, .type = RD_T_BOOL, .b = (field).v })
+#define RD_SUB(section) rd_cell_sub(section)
+static inline struct rd_cell rd_cell_text(const char *text)
+{
+	return (struct rd_cell){ .known = text ? RD_OK : RD_ABSENT, .type = RD_T_STR, .s = (char *)text };
+}
+
+static inline struct rd_cell rd_cell_borrowed(const char *text)
+{
+	struct rd_cell cell = rd_cell_text(text);
+
+	cell.borrowed = text;
+	return cell;
+}
+
+static inline struct rd_cell rd_cell_sub(struct rd_section *sub)
+{
+	return (struct rd_cell){ .known = sub ? RD_OK : RD_ABSENT, .type = RD_T_ROWS, .sub = sub };
+}
+
+/* Sets a cell of a row, by the index of the column. A value that does not have the type of the column (UINT also fits TIME) leaves the
+ * cell unknown. */
 void rd_row_set(struct rd_row *row, size_t column, struct rd_cell value);
-void rd_row_str(struct rd_row *row, size_t column, const char *value);
-/* The same without a copy: the text must outlive the section. rd_section_store copies it. */
-void rd_row_borrow(struct rd_row *row, size_t column, const char *value);
+
 /* The commands of a fix in this column, its advice in the next. */
 void rd_row_fix(struct rd_row *row, size_t column, const char *fix);
-void rd_row_uint(struct rd_row *row, size_t column, uint64_t value);
-void rd_row_double(struct rd_row *row, size_t column, double value);
-void rd_row_sub(struct rd_row *row, size_t column, struct rd_section *sub);
-void rd_row_severity(struct rd_row *row, enum rd_severity severity);
+
+/* Adds a row with these cells, in the order of the columns; those left out at the end are unknown. Returns the row. */
+#define RD_ROW(section, ...)                                             \
+	rd_section_put(section, (const struct rd_cell[]){ __VA_ARGS__ }, \
+		       sizeof((const struct rd_cell[]){ __VA_ARGS__ }) / sizeof(struct rd_cell))
+struct rd_row *rd_section_put(struct rd_section *section, const struct rd_cell *cells, size_t n);
+/* The same into a row of unknown cells. */
+#define RD_CELLS(row, ...)                                       \
+	rd_row_put(row, (const struct rd_cell[]){ __VA_ARGS__ }, \
+		   sizeof((const struct rd_cell[]){ __VA_ARGS__ }) / sizeof(struct rd_cell))
+void rd_row_put(struct rd_row *row, const struct rd_cell *cells, size_t n);
+
+/* A section with these columns and one row of these cells. */
+#define RD_OBJECT(key, columns, ...)                                                         \
+	rd_section_of_row(RD_SECTION(key, columns), (const struct rd_cell[]){ __VA_ARGS__ }, \
+			  sizeof((const struct rd_cell[]){ __VA_ARGS__ }) / sizeof(struct rd_cell))
+static inline struct rd_section *rd_section_of_row(struct rd_section *section, const struct rd_cell *cells, size_t n)
+{
+	rd_section_put(section, cells, n);
+	return section;
+}
+
+/* A GID of 16 bytes, as in sysfs; as the IP address that it contains. */
+void rd_row_gid(struct rd_row *row, size_t column, const uint8_t *raw);
+void rd_row_gid_ip(struct rd_row *row, size_t column, const uint8_t *raw);
 
 void rd_report_init(struct rd_report *report, const char *schema);
 void rd_report_deinit(struct rd_report *report);
@@ -162,5 +214,24 @@ void rd_metrics_add_report(struct rd_metrics *metrics, const struct rd_report *r
  * (at most 8, terminated by -1), named by their keys. */
 void rd_metrics_add_section(struct rd_metric *family, const struct rd_section *section, size_t value,
 			    const int *columns);
+
+/* Adds copies of the findings. */
+void rd_report_add_findings(struct rd_report *report, const struct rd_findings *findings);
+
+/* One line about the worst finding that stands, the first of several: "critical: mlx5_0/1: port is not ACTIVE; DOWN", escaped; NULL: none is
+ * a warning or critical. The caller frees it. */
+char *rd_findings_alarm(const struct rd_findings *findings, enum rd_severity *ret_severity);
+
+/* The exit code of the findings: 2 if any is critical, else 1 if any is a warning, else 0. Muted findings do not count. */
+int rd_report_judge(const struct rd_report *report);
+
+/* The map "backends": hooked functions by backend. */
+struct rd_section *rd_report_backends(const size_t per_backend[RD_BACKEND_COUNT]);
+
+/* The name of a negative errno, or its number, written to `digits`, if it has no name. RD_ERRNO has a place for them that lasts as long
+ * as the block. */
+#define RD_ERRNO_WORD 16
+#define RD_ERRNO(err) rd_errno_word(err, (char[RD_ERRNO_WORD]){ 0 })
+const char *rd_errno_word(int err, char *digits);
 
 #endif

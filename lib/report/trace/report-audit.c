@@ -2,7 +2,6 @@
 /* The output of trace-errno --audit. */
 
 #include "base/buf.h"
-#include "report/shared/report-field.h"
 #include "report/trace/report-trace.h"
 
 /* clang-format off */
@@ -184,7 +183,7 @@ void rd_report_audit(struct rd_report *report, const struct rd_fnset *set, const
 					    RD_STR(change->module), RD_STR(change->new_function),
 					    RD_STR(change->new_module), RD_STR(change->detail));
 
-		rd_row_severity(row, change->severity);
+		row->severity = change->severity;
 		if (place != NONE)
 			RD_ROW(place == ADDED ? added : removed, RD_STR(change->function), RD_STR(change->module));
 	}

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "report/trace/report-trace.h"
 
-#include "report/shared/report-field.h"
-#include "report/shared/report-run.h"
-
 /* Columns that are named elsewhere than in the row that fills them. */
 enum { EV_FIX = RD_TRACE_EVENT_COLUMNS - 3, EV_HINT = RD_TRACE_EVENT_COLUMNS - 1 };
 enum { SUM_SECONDS, SUM_FUNCTIONS = 2, SUM_EVENTS, SUM_LOST = 5, SUM_MISSED };
@@ -273,7 +270,7 @@ struct rd_section *rd_report_trace_event(const struct rd_event *ev, const struct
 	if (ev->benign)
 		return section;
 	rd_row_fix(row, EV_FIX, why->fix);
-	rd_row_str(row, EV_HINT, ev->hint);
+	rd_row_set(row, EV_HINT, RD_STR(ev->hint));
 	return section;
 }
 
@@ -437,7 +434,7 @@ struct rd_section *rd_report_trace_live(const struct rd_live_origin *origins, si
 			     RD_STR(origin->process), RD_STR(origin->cause), RD_STR(origin->job),
 			     RD_UINT(count->benign));
 		if (origin->rate.known == RD_OK && origin->rate.v > 0 && count->benign < count->count)
-			rd_row_severity(row, RD_SEV_WARNING);
+			row->severity = RD_SEV_WARNING;
 	}
 	return section;
 }
@@ -542,7 +539,7 @@ static struct rd_section *add_recent(const struct rd_recent *recent)
 					    loops ? RD_UINT(f->starts) : RD_UNKNOWN_CELL, known(f->cause));
 
 		if (f->loops)
-			rd_row_severity(row, RD_SEV_WARNING);
+			row->severity = RD_SEV_WARNING;
 	}
 	return section;
 }
