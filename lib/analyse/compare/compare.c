@@ -187,8 +187,7 @@ static char *signature_of(const struct difference *d, size_t n)
 {
 	_cleanup_buf_ struct rd_buf text = { 0 };
 
-	rd_buf_printf(&text, "%d\n%zu\n%s\n%s", (int)d->severity, d->cause, d->is ? d->is : "",
-		      d->usual ? d->usual : "");
+	rd_buf_printf(&text, "%d\n%zu\n%s\n%s", (int)d->severity, d->cause, d->is ?: "", d->usual ?: "");
 	for (size_t i = 0; i < n; i++)
 		rd_buf_printf(&text, "\n%s", d[i].label);
 	return RD_TAKE(text.data);

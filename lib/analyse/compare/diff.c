@@ -139,7 +139,7 @@ void rd_compared_take(const char *name, const struct rd_host *host, const struct
 
 static const struct rd_fact *fact_of(const struct rd_change *change)
 {
-	return change->after ? change->after : change->before;
+	return change->after ?: change->before;
 }
 
 static unsigned weight_of(const struct rd_change *change)

@@ -165,7 +165,7 @@ static void add_gpus(const struct maker *maker)
 	for (size_t g = 0; g < host->n_gpus; g++) {
 		const struct rd_pci *pci = &host->pcis[host->gpus[g].pci];
 
-		add_value(maker, "gpu", pci->addr, "name", host->gpus[g].name ? host->gpus[g].name : "unnamed");
+		add_value(maker, "gpu", pci->addr, "name", host->gpus[g].name ?: "unnamed");
 		add_value(maker, "gpu", pci->addr, "driver",
 			  pci->driver || !pci->detailed || maker->learn ? pci->driver : "none");
 		add_link(maker, "gpu", pci->addr, pci, true);

@@ -317,7 +317,7 @@ static void add_cause_as(const struct judging *j, const struct rd_cause_words *o
 				    .severity = of->severity,
 				    .confidence = of->confidence,
 				    .port = j->moved->port,
-				    .observed = observed ? observed : deltas_text(j, a, b) };
+				    .observed = observed ?: deltas_text(j, a, b) };
 	for (size_t t = 0; t < RD_ARRAY_SIZE(topics); t++)
 		for (size_t i = 0; i < j->moved->topics[topics[t]].n; i++)
 			if (cause->n_evidence < RD_ARRAY_SIZE(cause->evidence))

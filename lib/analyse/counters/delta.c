@@ -37,7 +37,7 @@ static struct rd_delta wrapping_delta(unsigned bits, uint64_t before, uint64_t n
 		return delta > most ? (struct rd_delta){ now, RD_DELTA_AT_LEAST, RD_NOTE_RESET } :
 				      (struct rd_delta){ delta, RD_DELTA_EXACT, note };
 	if (end != UINT64_MAX && most - delta > end)
-		return (struct rd_delta){ delta, RD_DELTA_AT_LEAST, note ? note : RD_NOTE_TURNS };
+		return (struct rd_delta){ delta, RD_DELTA_AT_LEAST, note ?: RD_NOTE_TURNS };
 	return (struct rd_delta){ delta, RD_DELTA_EXACT, note };
 }
 
@@ -448,7 +448,7 @@ static void add_lost_finding(const struct rd_rates *rates, const struct rd_count
 				   !state->there   ? "missing" :
 				   state->state[0] ? state->state :
 						     "state unknown",
-				   to ? "; " : "", to ? to : "", to ? " took over traffic" : "");
+				   to ? "; " : "", to ?: "", to ? " took over traffic" : "");
 	finding.expected = rd_text("%.2f Gbit/s, the recent average", rate->usual_gbps);
 	finding.fix = rd_text(
 		"rdmadiag counters %s --filter 'link*'\ndmesg -T | grep -iw link\n# check the link and the link partner",

@@ -165,7 +165,7 @@ void rd_thresholds_judge(const struct rd_thresholds *thresholds, const struct rd
 		struct rd_moved moved = { 0 };
 		size_t first = at;
 
-		rd_moved_gather(now, deltas ? deltas : none, seconds, &at, &moved);
+		rd_moved_gather(now, deltas ?: none, seconds, &at, &moved);
 		for (size_t i = first; i < at; i++)
 			if (now->set->counters[i].group != RD_GROUP_QP)
 				judge_one(thresholds, now, deltas, &moved, i, findings);

@@ -163,7 +163,7 @@ static const struct rd_env_names *library_meant(const char *name)
 enum rd_env_known rd_env_name_known(const char *name, const char **library, const char **note)
 {
 	const struct rd_env_names *lib = library_meant(name);
-	const char *unused = NULL, **reason = note ? note : &unused;
+	const char *unused = NULL, **reason = note ?: &unused;
 
 	*reason = NULL;
 	if (library)
@@ -346,7 +346,7 @@ int rd_effects_own(struct rd_effects *effects, char *text, size_t size, char sep
 	while (text < stop) {
 		char *next = memchr(text, separator, stop - text), *value, *name;
 
-		next = next ? next : stop;
+		next = next ?: stop;
 		*next = '\0';
 		name = split_assignment(text, separator == '\n', &value);
 		text = next + 1;

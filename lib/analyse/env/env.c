@@ -88,7 +88,7 @@ bool rd_env_refused(const struct rd_port_views *views, struct rd_err *err)
 	}
 	if (unsure > 0) {
 		snprintf(why, sizeof(why), "cannot determine its role: %s",
-			 views->v[first_unsure].role_why ? views->v[first_unsure].role_why : "unknown");
+			 views->v[first_unsure].role_why ?: "unknown");
 		return set_refusal(host, first_unsure, unsure, err, why);
 	}
 	if (wanted > 0 && ib > 0 && ib < wanted)

@@ -110,13 +110,12 @@ static void check_gdr_level(struct rd_check_env *check, int level)
 
 static void check_level(struct rd_check_env *check)
 {
-	bool gdr = strcmp(check->effect->name, "NCCL_NET_GDR_LEVEL") == 0;
 	int level = parse_level(check->effect->value);
 
 	if (level < 0)
 		return rd_envcheck_unknown_value(check, NULL,
 						 rd_text("LOC, NVL, PIX, PXB, PXN, PHB or SYS, in upper case"));
-	if (gdr) {
+	if (strcmp(check->effect->name, "NCCL_NET_GDR_LEVEL") == 0) {
 		rd_envcheck_effect(check,
 				   "GPUDirect RDMA, if the driver supports it, where GPU and NIC are %s or nearer%s",
 				   levels[level],
@@ -326,11 +325,10 @@ static void check_ib_disable(struct rd_check_env *check)
 /* NAME itself; unless it is a path or libX.so, also libnccl-net-NAME.so. */
 static void show_plugin(struct rd_check_env *check, const char *name, size_t size)
 {
-	bool is_path = memchr(name, '/', size) != NULL;
 	bool is_library = size >= 6 && memcmp(name, "lib", 3) == 0 && memcmp(name + size - 3, ".so", 3) == 0;
 	int n = (int)(size < RD_ENV_QUOTED ? size : RD_ENV_QUOTED);
 
-	if (is_path || is_library)
+	if (memchr(name, '/', size) || is_library)
 		rd_envcheck_effect(check, "loads %.*s", n, name);
 	else
 		rd_envcheck_effect(check, "loads %.*s, else libnccl-net-%.*s.so", n, name, n, name);

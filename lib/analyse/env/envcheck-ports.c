@@ -189,7 +189,7 @@ void rd_envcheck_nvshmem_list(struct rd_check_env *check)
 	if (!mapping || (!is_list && !on))
 		rd_envcheck_finding(check, RD_SEV_WARNING, "env-mapping-off", "NVSHMEM_ENABLE_NIC_PE_MAPPING is not 1",
 				    "NVSHMEM assigns these NICs to PEs by distance, not in the order given",
-				    rd_text("%.*s", RD_ENV_QUOTED, mapping ? mapping : "not set"), rd_text("1"));
+				    rd_text("%.*s", RD_ENV_QUOTED, mapping ?: "not set"), rd_text("1"));
 	rd_envcheck_selection(check);
 }
 
@@ -410,8 +410,8 @@ static void show_index(struct rd_check_env *check, const bool *which, int index,
 		rd_gid_ip(example, ip);
 	list = ports.n > RD_ENV_NAMED ? rd_text("%zu ports", ports.n) : rd_env_list_take(&ports);
 	if (list)
-		rd_envcheck_effect(check, "GID index %d (%s%s%s) on %s", index, type ? type : "empty", *ip ? ", " : "",
-				   ip, list);
+		rd_envcheck_effect(check, "GID index %d (%s%s%s) on %s", index, type ?: "empty", *ip ? ", " : "", ip,
+				   list);
 }
 
 static int index_of(const struct rd_port *port, const struct gid_filter *filter)
@@ -535,7 +535,7 @@ static void show_fixed(struct rd_check_env *check, long index)
 			const struct rd_gid *gid = rd_gid_at(&host->ports[p], index);
 
 			which[p] = gid != NULL;
-			example = example ? example : gid;
+			example = example ?: gid;
 		}
 	if (example)
 		show_index(check, which, (int)index, example);

@@ -55,7 +55,7 @@ void rd_envcheck_effect(struct rd_check_env *check, const char *fmt, ...)
 void rd_envcheck_unknown_value(struct rd_check_env *check, char *value, char *expected)
 {
 	_cleanup_free_ char *unknown = rd_env_not_known(check->effect->library),
-			    *text = value ? value : rd_text("%s", check->effect->value);
+			    *text = value ?: rd_text("%s", check->effect->value);
 
 	rd_envcheck_effect(check, "'%.*s' is %s", RD_ENV_QUOTED, text, unknown);
 	rd_envcheck_finding(check, RD_SEV_NOTE, "env-unknown-value", "Value is not known",
@@ -111,9 +111,7 @@ bool rd_env_entry(const char **at, const char **entry, size_t *size)
 
 bool rd_envcheck_uses(const struct rd_check_env *check, size_t port)
 {
-	const struct rd_port *p = &check->host->ports[port];
-
-	if (!rd_port_active(p))
+	if (!rd_port_active(&check->host->ports[port]))
 		return false;
 	return check->by_hca ? check->by_hca[port] : check->views->v[port].role == RD_ROLE_COMPUTE;
 }
@@ -188,7 +186,6 @@ static enum rd_env_got read_word(enum rd_env_read read, const char *text, long s
 
 static enum rd_env_got read_number(enum rd_env_read read, const char *text, long standard, long *ret)
 {
-	bool any_base = read == RD_ENV_NCCL || read == RD_ENV_ANY_BASE;
 	char *end;
 
 	if (read == RD_ENV_NCCL && !*text) {
@@ -196,7 +193,7 @@ static enum rd_env_got read_number(enum rd_env_read read, const char *text, long
 		return RD_ENV_DEFAULT;
 	}
 	errno = 0;
-	*ret = strtol(text, &end, any_base ? 0 : 10);
+	*ret = strtol(text, &end, read == RD_ENV_NCCL || read == RD_ENV_ANY_BASE ? 0 : 10);
 	if (errno && (read == RD_ENV_NCCL || read == RD_ENV_STOI)) {
 		*ret = standard;
 		return RD_ENV_DEFAULT;
@@ -288,7 +285,7 @@ static const struct rd_env_meaning *find_meaning(const struct rd_env_values *val
 
 static void report_out_of_range(struct rd_check_env *check, const struct rd_env_values *values, long value)
 {
-	const char *outside = values->outside ? values->outside : "the library uses its default";
+	const char *outside = values->outside ?: "the library uses its default";
 
 	if (values->meanings && !values->text)
 		return rd_envcheck_unknown_value(check, rd_text("%ld", value),
@@ -381,7 +378,7 @@ static void check_unknown(struct rd_check_env *check, struct rd_effect *effect, 
 	else if (near)
 		effect->effect = rd_text("%s: did you mean %s?", unknown, near);
 	else
-		effect->effect = rd_text("%s", note ? note : unknown);
+		effect->effect = rd_text("%s", note ?: unknown);
 	effect->judged = known == RD_ENV_NAME_OTHER ? RD_JUDGED_NO : RD_JUDGED_UNKNOWN;
 	check->effect = effect;
 	if (known == RD_ENV_NAME_RETIRED)

@@ -134,7 +134,7 @@ static bool parse_part(struct rd_log_form *form, char *text)
 		free(part.pattern.v);
 		return false;
 	}
-	part.v[0] = part.v[0] ? part.v[0] : text;
+	part.v[0] = part.v[0] ?: text;
 	*RD_ADD(form->parts, form->n, form->cap) = part;
 	return true;
 }

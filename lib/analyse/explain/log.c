@@ -266,7 +266,7 @@ static size_t take_field(const char *at, const struct rd_log_piece *piece, const
 	const char *end;
 
 	*ret = (struct value){ .field = piece->field, .text = at };
-	ret->table = piece->table ? piece->table : rd_log_fields[piece->field].table;
+	ret->table = piece->table ?: rd_log_fields[piece->field].table;
 	if (class == RD_LOG_NUMBER)
 		return take_number(at, piece->hex, ret);
 	if (class != RD_LOG_REST)
@@ -676,7 +676,7 @@ static uint64_t hash_of(const struct rd_log_line *line)
 		const char *value = line->values[identity[i]];
 
 		key.k[0] ^= ret;
-		ret = rd_siphash(&key, value ? value : "", value ? strlen(value) + 1 : 0);
+		ret = rd_siphash(&key, value ?: "", value ? strlen(value) + 1 : 0);
 	}
 	return ret;
 }
@@ -692,7 +692,7 @@ static bool is_same(const struct rd_log_line *a, const struct rd_log_line *b)
 
 static void count_peer(struct rd_log_reader *reader, const struct rd_log_line *line)
 {
-	const char *name = line->values[RD_LOG_PEER] ? line->values[RD_LOG_PEER] : line->values[RD_LOG_PGID];
+	const char *name = line->values[RD_LOG_PEER] ?: line->values[RD_LOG_PGID];
 	struct rd_log *log = reader->log;
 	struct rd_log_peer *peer = NULL;
 
@@ -790,7 +790,7 @@ static void end_line(struct rd_log_reader *reader, const char *text, size_t size
 		if (colour)
 			i += colour - 1;
 		else
-			line[n++] = text[i] ? text[i] : '?';
+			line[n++] = text[i] ?: '?';
 	}
 	line[n] = '\0';
 	read_line(reader, line);

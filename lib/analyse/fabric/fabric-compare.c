@@ -113,8 +113,8 @@ static void add_node_finding(struct comparison *c, enum node_change change, cons
 	struct rd_finding finding = node_changes[change].finding;
 
 	rd_finding_at_node(&finding, node);
-	finding.observed = observed ? observed : rd_dup_if(node_changes[change].observed);
-	finding.expected = expected ? expected : rd_dup_if(node_changes[change].expected);
+	finding.observed = observed ?: rd_dup_if(node_changes[change].observed);
+	finding.expected = expected ?: rd_dup_if(node_changes[change].expected);
 	finding.fix = rd_dup(node_changes[change].fix);
 	if (cause != RD_NONE)
 		rd_finding_blame(&finding, &c->findings->v[cause]);

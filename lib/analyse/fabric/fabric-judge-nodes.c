@@ -217,12 +217,11 @@ static char *read_error_text(const struct rd_fabric_port *port)
 
 	if (port->error_status)
 		return rd_text("status 0x%04x for %s (attribute 0x%02x)", (unsigned)port->error_status,
-			       attribute ? attribute : "NodeInfo", port->error_attribute);
+			       attribute ?: "NodeInfo", port->error_attribute);
 	if (port->error == ETIMEDOUT)
-		return rd_text("no response to %s (ETIMEDOUT, attribute 0x%02x)", attribute ? attribute : "NodeInfo",
+		return rd_text("no response to %s (ETIMEDOUT, attribute 0x%02x)", attribute ?: "NodeInfo",
 			       port->error_attribute);
-	return rd_text("%s for %s (attribute 0x%02x)", name ? name : "?", attribute ? attribute : "NodeInfo",
-		       port->error_attribute);
+	return rd_text("%s for %s (attribute 0x%02x)", name ?: "?", attribute ?: "NodeInfo", port->error_attribute);
 }
 
 /* The latest walk found the node, but packets to its LID, or back, are dropped. */
@@ -245,11 +244,9 @@ static void report_blocked(struct judge *j, size_t node, const char *covered)
 
 	if (block->port)
 		finding.observed = rd_text("the route %s leaves %s through port %u, which is %s%s%s", way, name,
-					   block->port, state ? state : "not ACTIVE", covered ? ", " : "",
-					   covered ? covered : "");
+					   block->port, state ?: "not ACTIVE", covered ? ", " : "", covered ?: "");
 	else
-		finding.observed =
-			rd_text("%s has no route %s%s%s", name, way, covered ? ", " : "", covered ? covered : "");
+		finding.observed = rd_text("%s has no route %s%s%s", name, way, covered ? ", " : "", covered ?: "");
 	finding.fix = rd_dup(
 		"sminfo\nrdmadiag counters --fabric --routes\n# read the log of the subnet manager: it should have set the link to ACTIVE, or changed the routes\n# --routes shows what else is affected");
 	rd_finding_add(j->findings, &finding);
@@ -270,7 +267,7 @@ static void report_unread(struct judge *j, const struct rd_fabric_port *port, si
 		return;
 	}
 	rd_finding_at_node(&finding, &j->fabric->nodes[port->node]);
-	finding.observed = rd_text("%zu of %zu ports: %s%s%s", n, queried, error, more ? ", " : "", more ? more : "");
+	finding.observed = rd_text("%zu of %zu ports: %s%s%s", n, queried, error, more ? ", " : "", more ?: "");
 	finding.expected = rd_dup("a response for every port");
 	finding.fix = rd_text("perfquery %u %u\n# if it times out too, the firmware or the CPU of that node hangs",
 			      port->lid, port->number);
@@ -449,7 +446,7 @@ void rd_judge_nodes(struct judge *j)
 				stranger = port;
 			} else if (port->error || port->error_status) {
 				failed++;
-				first = first ? first : port;
+				first = first ?: port;
 			}
 		}
 		if (failed > 0)
@@ -503,7 +500,7 @@ static const struct rd_fabric_port *list_unreached_ports(const struct rd_fabric 
 
 		if (!port->peer_unreached || port->presence == RD_PORT_UNREACHED || port->presence == RD_PORT_GONE)
 			continue;
-		first = first ? first : port;
+		first = first ?: port;
 		add_name(&list, &n, &fabric->nodes[port->node], port);
 	}
 	end_list(out, "port has a link, but no node responded behind it",
@@ -615,12 +612,12 @@ static void judge_manager(const struct rd_fabric *fabric, struct rd_findings *fi
 	for (size_t i = 0; i < fabric->n_ports && !name; i++)
 		if (rd_port_has_lid(&fabric->ports[i], fabric->sm_lid))
 			name = rd_safe(rd_fabric_name(&fabric->nodes[fabric->ports[i].node]));
-	finding.subject = rd_text("subnet manager at LID %u%s%s%s", fabric->sm_lid, name ? " (" : "", name ? name : "",
+	finding.subject = rd_text("subnet manager at LID %u%s%s%s", fabric->sm_lid, name ? " (" : "", name ?: "",
 				  name ? ")" : "");
 	finding.observed = rd_dup("no response to SMInfo");
 	finding.expected = rd_dup("a response");
 	finding.fix = rd_text("sminfo\n# on %s: systemctl status opensm, or the subnet manager that is used there",
-			      name ? name : "that host");
+			      name ?: "that host");
 	rd_finding_add(findings, &finding);
 	/* Findings that follow from the subnet manager's absence: links that it does not make ACTIVE, and routes that it does not change. */
 	for (size_t i = 0; i < findings->n; i++)

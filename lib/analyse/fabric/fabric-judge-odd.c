@@ -194,7 +194,7 @@ static bool find_names(struct rails *rails)
 		rails->of[rails->v[from].leaf] = name;
 		leaves += n >= RAIL;
 		named += name != NULL;
-		first = first ? first : name;
+		first = first ?: name;
 		differ |= name && strcmp(name, first) != 0;
 		for (size_t i = from; name && i < from + n; i++)
 			rails->v[i].odd = strcmp(rails->v[i].name, name) != 0;

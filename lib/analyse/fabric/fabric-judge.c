@@ -535,7 +535,7 @@ static void judge_saturated(struct judge *j)
 		}
 		if (text.len == 0)
 			continue;
-		first = first ? first : port;
+		first = first ?: port;
 		if (!j->told[i])
 			finding.severity = RD_SEV_WARNING;
 		if (n++ >= EXAMPLES)
@@ -603,8 +603,8 @@ static void add_link_finding(struct judge *j, const struct rd_fabric_port *port,
 		rd_finding_at_port(finding, j->fabric, port);
 	if (!finding->observed)
 		finding->observed = rd_text("%ux %s", port->width_active, rd_link_speed_name(port->speed_active));
-	finding->expected = rd_text("%ux %s", width ? width : port->width_active,
-				    rd_link_speed_name(speed ? speed : port->speed_active));
+	finding->expected =
+		rd_text("%ux %s", width ?: port->width_active, rd_link_speed_name(speed ?: port->speed_active));
 	rd_finding_add(j->findings, finding);
 }
 
@@ -644,7 +644,7 @@ static void judge_rates(struct judge *j)
 		}
 		if (limit != RD_LINK_CONFIGURED)
 			continue;
-		example = example ? example : port;
+		example = example ?: port;
 		limited++;
 	}
 	if (example) {

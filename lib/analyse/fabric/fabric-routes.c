@@ -141,7 +141,7 @@ char *rd_path_fault(const struct rd_fabric *fabric, const struct rd_path *path)
 	case RD_ROUTE_DEAD_END:
 		state = rd_link_state_name(fabric->ports[last->out].state);
 		return rd_text("route for LID %u leaves %s through port %u, which is %s", path->lid, name,
-			       fabric->ports[last->out].number, state ? state : "not ACTIVE");
+			       fabric->ports[last->out].number, state ?: "not ACTIVE");
 	case RD_ROUTE_ASTRAY:
 		return rd_text("route for LID %u ends at %s port %u, which does not have it", path->lid, name,
 			       fabric->ports[last->in].number);
@@ -219,12 +219,11 @@ static char *observed_text(const struct rd_fabric *fabric, const struct rd_path 
 void rd_path_judge(const struct rd_fabric *fabric, const struct rd_path *path, struct rd_findings *findings)
 {
 	struct rd_finding finding = route_finding(path->end);
-	const struct rd_path_hop *last = &path->hops[path->n - 1];
 
 	if (!finding.id)
 		return;
 	if (path->end == RD_ROUTE_DEAD_END)
-		finding.subject = rd_fabric_port_text(fabric, &fabric->ports[last->out]);
+		finding.subject = rd_fabric_port_text(fabric, &fabric->ports[path->hops[path->n - 1].out]);
 	else
 		finding.subject = rd_dup(last_name(fabric, path));
 	finding.observed = observed_text(fabric, path);

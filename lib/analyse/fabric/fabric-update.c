@@ -704,7 +704,7 @@ static void add_finding(struct rd_fabric_latches *latches, size_t n, const struc
 {
 	struct rd_fabric_latch key = { .id = finding->id,
 				       .severity = finding->severity,
-				       .subject = finding->subject ? finding->subject : (char[]){ "" } };
+				       .subject = finding->subject ?: (char[]){ "" } };
 	struct rd_fabric_latch *latch = n ? bsearch(&key, latches->v, n, sizeof(key), compare_keys) : NULL;
 
 	if (!latch) {

@@ -387,7 +387,7 @@ static void judge_devices(const struct rd_job_input *in, struct rd_job_view *vie
 
 		usable += finding.severity == RD_SEV_OK;
 		unknown += finding.severity == RD_SEV_UNKNOWN;
-		add_result(&view->can, uverbs->ibdev ? uverbs->ibdev : uverbs->name, finding);
+		add_result(&view->can, uverbs->ibdev ?: uverbs->name, finding);
 	}
 	/* A container is given some of the devices that sysfs shows. */
 	for (size_t i = 0; i < view->can.n && (usable || unknown); i++)
@@ -417,19 +417,18 @@ static void judge_memlock(const struct rd_job_proc *proc, struct rd_findings *ca
 	if (proc->memlock.known != RD_OK || (proc->ipc_lock.known != RD_OK && proc->memlock.v != RD_UNLIMITED))
 		add_result(can, "locked memory",
 			   made("job-memlock", RD_SEV_UNKNOWN,
-				rd_dup(proc->memlock_from ? proc->memlock_from : "limit or capabilities not readable"),
-				NULL));
+				rd_dup(proc->memlock_from ?: "limit or capabilities not readable"), NULL));
 	else if (free_of_it || proc->memlock.v == RD_UNLIMITED)
 		add_result(can, "locked memory", made("job-memlock", RD_SEV_OK, NULL, NULL));
 	else
-		add_result(
-			can, "locked memory",
-			made("job-memlock", full || proc->memlock.v <= MEMLOCK_NONE ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-			     rd_text("limit %s%s%s%s%s, and CAP_IPC_LOCK is not effective%s", limit,
-				     proc->memlock_from ? ", from " : "", proc->memlock_from ? proc->memlock_from : "",
-				     locked ? ", locked " : "", locked ? locked : "",
-				     proc->memlock.v <= MEMLOCK_FEW ? "" : "; large buffers do not fit"),
-			     "unlimited"));
+		add_result(can, "locked memory",
+			   made("job-memlock",
+				full || proc->memlock.v <= MEMLOCK_NONE ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+				rd_text("limit %s%s%s%s%s, and CAP_IPC_LOCK is not effective%s", limit,
+					proc->memlock_from ? ", from " : "", proc->memlock_from ?: "",
+					locked ? ", locked " : "", locked ?: "",
+					proc->memlock.v <= MEMLOCK_FEW ? "" : "; large buffers do not fit"),
+				"unlimited"));
 }
 
 static void judge_limits(const struct rd_job_proc *proc, struct rd_findings *can)
@@ -915,7 +914,7 @@ static void add_reason(const struct rd_job_input *in, struct rd_job_view *view, 
 		view->reason = rd_text("%swhether it can use RDMA is unknown", what);
 	else
 		view->reason = rd_text("%s%s%s%s%s%s", what, usable, view->asked_by ? ", and is requested by " : "",
-				       view->asked_by ? view->asked_by : "", lacks ? "; but " : "", lacks ? lacks : "");
+				       view->asked_by ?: "", lacks ? "; but " : "", lacks ?: "");
 	if (missing >= 0 && !obstacle && view->asked != RD_JOB_ASKED_TCP)
 		view->fix = rd_dup(stacks[missing].fix);
 }

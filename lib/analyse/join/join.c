@@ -585,7 +585,7 @@ static void find_by_link(struct search *search)
 	struct rd_join_index range =
 		entries_of(&search->state->links, end_key(a->dst, a->dst_port), link_hash(a->src, a->src_port, 0, 0));
 
-	find_owners(search, a->peer ? a->peer : a->dst);
+	find_owners(search, a->peer ?: a->dst);
 	for (size_t i = 0; i < range.n && search->ret->n_mutual < 2; i++) {
 		const struct rd_join_qp *b = &search->state->join->qps[range.v[i].qp];
 
@@ -786,7 +786,7 @@ static const struct rd_join_pair *name_pairs(const struct rd_join *join, const s
 
 		if (pair->verdict != verdict || rd_join_is_gone(pair) != gone)
 			continue;
-		first = first ? first : pair;
+		first = first ?: pair;
 		rd_buf_str(out, shown++ ? ", " : "");
 		name_qp(join, &join->qps[pair->a], out);
 	}

@@ -61,14 +61,14 @@ static float link_of(const struct rd_host *host, int index, bool gpu)
 		if (up->max.width.known == RD_OK && (!width || up->max.width.v < width))
 			width = up->max.width.v;
 	}
-	return (float)(width ? width : 16) * lane_speed(mtps) / 80.0f;
+	return (float)(width ?: 16) * lane_speed(mtps) / 80.0f;
 }
 
 /* ncclTopoGetInterCpuBw */
 float rd_nccl_between_cpus(const struct rd_host *host)
 {
 	const struct rd_cpu *cpu = &host->cpu;
-	const char *vendor = cpu->vendor ? cpu->vendor : "";
+	const char *vendor = cpu->vendor ?: "";
 
 	if (cpu->arch && strncmp(cpu->arch, "ppc64", 5) == 0)
 		return 32;

@@ -394,7 +394,7 @@ static struct share share_of(const struct rd_host *host, const struct rd_nccl_pa
 	if (share.n_nets == 0)
 		return share;
 	share.n_gpus = rd_nccl_local_gpus(paths, n_nets, host->n_gpus, locals[0], locals + n_nets);
-	share.n_gpus = share.n_gpus ? share.n_gpus : 1;
+	share.n_gpus = share.n_gpus ?: 1;
 	share.each = (share.n_nets + share.n_gpus - 1) / share.n_gpus;
 	share.first = (size_t)host->gpus[gpu].dev % share.n_gpus;
 	if ((share.n_nets & (share.n_nets - 1)) == 0)

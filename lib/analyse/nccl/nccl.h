@@ -62,10 +62,9 @@ bool rd_hca_entry_matches(const struct rd_hca_list *list, const struct rd_hca_en
  * Predicts the ports that NVSHMEM assigns to each PE (process) of this host, by its two passes (src/host/topo/topo.cpp, 3.x):
  * first the nearest pairs, where PIX and PXB are equal; then a PE whose NIC has at least two more users than an equally good
  * one moves to that one. `pes`: PEs on this host; PE i uses accelerator i (modulo their number); 0: one per accelerator. With
- * fewer PEs than NICs, each gets several. `allowed` as in struct rd_nccl_settings.
+ * fewer PEs than NICs, each gets several.
  */
-void rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, unsigned pes, const bool *allowed,
-		       struct rd_choices *ret);
+void rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, unsigned pes, struct rd_choices *ret);
 
 /* Appends an NCCL topology file of this host: its CPUs, switches, accelerators and NICs, as NCCL would detect them. NCCL adds
  * at run time what belongs to a job (ranks, links between accelerators). */

@@ -82,7 +82,7 @@ static void fill_choices(struct state *st, struct rd_choices *ret)
 			continue;
 		path = rd_path_name(st->path[base]);
 		choice->why = rd_text("PE %u: %s by NVSHMEM's rule; PEs on this NIC: %u", pe,
-				      path ? path : "distance unknown", st->users[st->taken[base]]);
+				      path ?: "distance unknown", st->users[st->taken[base]]);
 	}
 	ret->note = st->pes == 0 ? rd_text("NVSHMEM supports NVIDIA accelerators only, and needs an active NIC") :
 				   rd_text("by the rules of NVSHMEM %s"
@@ -100,8 +100,7 @@ static bool is_supported(const struct rd_host *host)
 	return host->n_gpus > 0;
 }
 
-void rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, unsigned pes, const bool *allowed,
-		       struct rd_choices *ret)
+void rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, unsigned pes, struct rd_choices *ret)
 {
 	_cleanup_free_ int *ports = rd_alloc(host->n_ports + 1, sizeof(*ports));
 	struct state st = { .host = host, .map = map, .ports = ports };
@@ -113,10 +112,9 @@ void rd_nvshmem_choose(const struct rd_host *host, const struct rd_nicmap *map, 
 	enum rd_path own;
 
 	for (size_t p = 0; p < host->n_ports; p++)
-		if ((allowed ? allowed[p] : true) &&
-		    (rd_port_active(&host->ports[p]) || (host->from_topology_file && !host->ports[p].state)))
+		if (rd_port_active(&host->ports[p]) || (host->from_topology_file && !host->ports[p].state))
 			ports[st.n_devs++] = (int)p;
-	st.pes = !is_supported(host) || st.n_devs == 0 ? 0 : pes ? pes : (unsigned)host->n_gpus;
+	st.pes = !is_supported(host) || st.n_devs == 0 ? 0 : pes ?: (unsigned)host->n_gpus;
 	st.each = st.pes && st.n_devs / st.pes > 0 ? (unsigned)(st.n_devs / st.pes) : 1;
 	st.pairs = pairs = rd_alloc((size_t)st.pes * st.n_devs + 1, sizeof(*pairs));
 	st.taken = taken = rd_alloc((size_t)st.pes * st.each + 1, sizeof(*taken));

@@ -316,7 +316,7 @@ void rd_nicmap_analyse(const struct rd_host *host, const struct rd_system *syste
 	rd_distance_fill(host, ret);
 	rd_role_fill(host, ret);
 	rd_nccl_fill(host, system, &settings, ret);
-	rd_nvshmem_choose(host, ret, pes, NULL, &ret->nvshmem);
+	rd_nvshmem_choose(host, ret, pes, &ret->nvshmem);
 	advise_backups(host, ret, &ret->nccl);
 	advise_backups(host, ret, &ret->nvshmem);
 	set_nccl_backups(&ret->nccl_nets, &ret->nccl);

@@ -860,7 +860,7 @@ static void judge_port(struct rd_role_state *st, size_t p)
 
 		if (is_uplink(st->host, port->ibdev))
 			view->role = RD_ROLE_STORAGE;
-		view->role_why = rd_text("%s", why ? why : "unknown");
+		view->role_why = rd_text("%s", why ?: "unknown");
 	} else if (card->chosen && is_front_half(st, p)) {
 		view->role = other_role(st, port, st->front[p].sign);
 		view->role_why = rd_text("%s; another port of its card is a compute port%s", st->front[p].text, down);

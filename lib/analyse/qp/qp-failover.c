@@ -261,7 +261,7 @@ static void describe_death(struct nic *nic, struct rd_failover_event *e)
 	set_text(nic, e,
 		 "%s: %zu queue pair%s of process %u to %s died %s, first: QP %u; its timeout and retry_cnt take %s%s",
 		 e->ibdev, e->qps, e->qps == 1 ? "" : "s", e->pid, peer, when, e->lqpn,
-		 bounds ? bounds : "a time that is unknown, or no end",
+		 bounds ?: "a time that is unknown, or no end",
 		 !bounds || e->detected.known != RD_OK ? "" :
 		 e->detected_max < e->least.v	       ? "; sooner, by an error or by its program" :
 		 e->detected.v > e->most.v	       ? "; later" :
@@ -496,7 +496,7 @@ static void report_move(struct rd_failover *f, const struct rd_failover_sample *
 		if (now->v[i].nic == to && now->v[i].busy_ns == s->mono_ns)
 			count_qp(e, &now->v[i]);
 	set_text(nic, e, "%s: traffic of process %u moved to %s at most %.1f s after the last packet: %s; %s", e->ibdev,
-		 e->pid, e->to, e->after.v, rate ? rate : "a rate that is unknown",
+		 e->pid, e->to, e->after.v, rate ?: "a rate that is unknown",
 		 e->expected_backup.known != RD_OK ? "unknown whether nic-map's backup" :
 		 e->expected_backup.v		   ? "the backup that nic-map names" :
 						     "not the backup that nic-map names");

@@ -122,12 +122,10 @@ static bool number_matches(const struct rd_qp_numbers *numbers, bool known, uint
 
 static bool name_in_list(const char *list, const char *name)
 {
-	size_t size = strlen(name);
-
 	for (;; list++) {
 		size_t n = strcspn(list, ",");
 
-		if (n == size && memcmp(list, name, n) == 0)
+		if (n == strlen(name) && memcmp(list, name, n) == 0)
 			return true;
 		list += n;
 		if (!*list)

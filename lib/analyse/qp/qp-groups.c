@@ -220,8 +220,7 @@ void rd_qp_groups_findings(const struct rd_res *res, const struct rd_qp_groups *
 
 		if (!dead && group->health != RD_HEALTH_DEGRADED)
 			continue;
-		rd_finding_put(findings, &kind,
-			       rd_text("%s to %s", ibdev, group->label ? group->label : "unknown peers"),
+		rd_finding_put(findings, &kind, rd_text("%s to %s", ibdev, group->label ?: "unknown peers"),
 			       rd_text("%" PRIu64 " of %" PRIu64 " in ERR or SQE, %" PRIu64 " stuck, %" PRIu64
 				       " retrying, %" PRIu64 " cut off, slow or without receives",
 				       failed, group->qps, group->stuck, group->retrying, group->impaired),

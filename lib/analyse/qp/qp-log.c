@@ -125,7 +125,7 @@ const struct rd_krecord **rd_qp_log_join(const struct rd_klog *klog, struct rd_q
 					lines = rd_alloc(res->n_qps, sizeof(*lines));
 				}
 				lines[at] += lines[at] < 2;
-				ret[at] = ret[at] ? ret[at] : line;
+				ret[at] = ret[at] ?: line;
 			}
 		}
 	}

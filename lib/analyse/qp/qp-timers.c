@@ -135,7 +135,7 @@ static char *name_of(const struct rd_res *res, size_t i)
 	const struct rd_qp *qp = &res->qps[i];
 	const char *owner = rd_owner_name(res, &qp->owner, qp->proc);
 
-	return rd_text("%s qpn %u%s%s%s", res->devs[qp->dev].name, qp->lqpn.v, owner ? " (" : "", owner ? owner : "",
+	return rd_text("%s qpn %u%s%s%s", res->devs[qp->dev].name, qp->lqpn.v, owner ? " (" : "", owner ?: "",
 		       owner ? ")" : "");
 }
 

@@ -509,7 +509,7 @@ static char *without_debugger(const char *fix)
 			rd_buf_add(&ret, at, whole);
 		at += whole;
 	}
-	return ret.data ? ret.data : rd_dup("");
+	return ret.data ?: rd_dup("");
 }
 
 /* Adds a stopped process to the verdict: what stopped it, and what to do, before all else. */

@@ -130,15 +130,14 @@ static char *fix_path(const struct rd_qp_one *one, enum rd_qp_advice advice)
 
 	if (advice == RD_QP_DO_NEIGH)
 		return rd_text("%sip neigh show%s%s\n%s\n# is the remote host up, and its link?", ping,
-			       netdev ? " dev " : "", netdev ? netdev : "", look);
+			       netdev ? " dev " : "", netdev ?: "", look);
 	if (advice == RD_QP_DO_MTU)
 		return rd_text(
 			"%s%s%s\n# raise the MTU of the interface, the switch and the remote host\n# no job may use them meanwhile\n# or restart the job with a lower path MTU (ib_write_bw -m, UCX_RC_PATH_MTU)\n# an MTU set by ip link lasts until the next boot\n# also in the configuration of the interface",
-			netdev ? "ip link set " : "rdmadiag topo-check", netdev ? netdev : "",
-			netdev ? " mtu 9000" : "");
+			netdev ? "ip link set " : "rdmadiag topo-check", netdev ?: "", netdev ? " mtu 9000" : "");
 	return rd_text(
 		"ip address show%s%s\nrdmadiag nic-map --gids\n# restore the address on the interface, then restart the job",
-		netdev ? " dev " : "", netdev ? netdev : "");
+		netdev ? " dev " : "", netdev ?: "");
 }
 
 /* Work may be posted all the same: until the ACK timeout nothing is retransmitted, and devices may wait four times as long (IBTA vol. 1,

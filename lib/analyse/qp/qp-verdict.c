@@ -378,7 +378,7 @@ static bool judge_unready(const struct rd_qp_one *one)
 	size_t n = got ? count_requesters(one->device) : count_responders(one->j, one->qp->dev);
 
 	/* Receive work requests may have been posted at once. */
-	if ((got ? got : sent) == 1)
+	if ((got ?: sent) == 1)
 		rd_qp_set(
 			one, RD_QPV_CANNOT_TELL, got ? RD_QP_DO_RNR : RD_QP_DO_POST,
 			"no packet in %.1f s; %s %s one RNR NAK, with or without success of the next try (device-wide)",
@@ -392,7 +392,7 @@ static bool judge_unready(const struct rd_qp_one *one)
 		rd_qp_set(
 			one, n == 1 ? RD_QPV_NO_RECEIVES : RD_QPV_CANNOT_TELL, got ? RD_QP_DO_RNR : RD_QP_DO_POST,
 			"no packet in %.1f s; %s %s %llu RNR NAKs%s: %s (device-wide)", one->s, one->ibdev,
-			got ? "received" : "sent", got ? got : sent, n == 1 ? "" : " in that time",
+			got ? "received" : "sent", got ?: sent, n == 1 ? "" : " in that time",
 			got ? "the remote QP is not ready to receive, its program posts no receive work requests" :
 			n == 1 ?
 			      "the program of this QP posts no receive work requests" :
@@ -591,7 +591,7 @@ static const char *state_name(const struct rd_qp *qp)
 {
 	const char *name = rd_qp_state_name(qp->state.v);
 
-	return name ? name : "?";
+	return name ?: "?";
 }
 
 static void judge_unreadable(const struct rd_qp_one *one)
@@ -604,7 +604,7 @@ static void judge_unreadable(const struct rd_qp_one *one)
 			one, RD_QPV_CANNOT_TELL, RD_QP_DO_DEVICE,
 			"never moved to INIT; the kernel reports the state of such a QP only in its dump, which ended early");
 	rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_DEVICE, "the device did not report the state of the QP%s%s%s",
-		  name ? " (" : "", name ? name : "", name ? ")" : "");
+		  name ? " (" : "", name ?: "", name ? ")" : "");
 }
 
 static bool is_for_too_long(const struct rd_qp_judging *j, const struct rd_qp_past *past)
@@ -710,7 +710,7 @@ static void judge_logged(const struct rd_qp_one *one, const char *age)
 		  cause			   ? RD_QP_DO_PEER :
 					     RD_QP_DO_CAUSE,
 		  "in %s %s; kernel log: %.160s%s%s%s", state_name(one->qp), age, line, status ? " (IBV_WC_" : "",
-		  status ? status : "", status ? ")" : "");
+		  status ?: "", status ? ")" : "");
 }
 
 static void judge_failed(const struct rd_qp_one *one)
@@ -735,7 +735,7 @@ static void judge_failed(const struct rd_qp_one *one)
 	if (one->past->last_event.known == RD_OK)
 		event = rd_ib_event_name(one->past->last_event.v) ?: "an unknown event";
 	rd_qp_set(one, RD_QPV_FAILED, RD_QP_DO_CAUSE, "in %s %s; %s%s", state, age,
-		  event ? "the device reported " : "cause unknown", event ? event : "");
+		  event ? "the device reported " : "cause unknown", event ?: "");
 }
 
 static void judge_drained(const struct rd_qp_one *one)

@@ -172,7 +172,7 @@ static void device_unexpected(struct rd_against_state *st, const struct rd_again
 				"driver has changed"));
 	else
 		rd_against_differs(st, device, &rd_against_down,
-				   rd_text("its port is %s now, and was active then", state ? state : "not active"),
+				   rd_text("its port is %s now, and was active then", state ?: "not active"),
 				   rd_text("rdma link show %s", device->subject));
 }
 

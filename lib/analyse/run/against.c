@@ -133,8 +133,7 @@ void rd_against_unknown(struct rd_against_state *st, const struct rd_against_pai
 void rd_against_differs(struct rd_against_state *st, const struct rd_against_pair *pair,
 			const struct rd_finding *problem, char *reason, char *fix)
 {
-	rd_finding_put(&st->ret->findings, problem, rd_dup(pair->subject), rd_dup_if(reason ? reason : pair->observed),
-		       fix);
+	rd_finding_put(&st->ret->findings, problem, rd_dup(pair->subject), rd_dup_if(reason ?: pair->observed), fix);
 	add_row(st, pair, RD_VERDICT_DIFFERS, reason);
 }
 
@@ -279,7 +278,7 @@ static void report_other_host(struct rd_against_state *st)
 	if (run->devs.n > 0)
 		named = run->devs.v[0].name;
 	rd_finding_put(&st->ret->findings, &other_host, rd_dup(*run->name ? run->name : "log"),
-		       rd_text("the log names %s", named ? named : "GPUs at other addresses"),
+		       rd_text("the log names %s", named ?: "GPUs at other addresses"),
 		       rd_text("# use a bundle of that host: rdmadiag --from %s.tar.zst nic-map --against FILE",
 			       *run->name ? run->name : "HOST"));
 }
@@ -304,7 +303,7 @@ void rd_against_log(const struct rd_host *host, const struct rd_system *system, 
 	st.allowed = rd_alloc(st.host->n_ports + 1, sizeof(*st.allowed));
 	if (rd_run_var_varies(st.run, "NCCL_IB_HCA"))
 		value = NULL;
-	rd_hca_list_parse(value ? value : "", &list);
+	rd_hca_list_parse(value ?: "", &list);
 	for (size_t p = 0; p < st.host->n_ports; p++)
 		st.allowed[p] = !value || rd_hca_list_allows(&list, rd_ibdev_label(st.host, st.host->ports[p].ibdev),
 							     st.host->ports[p].num);

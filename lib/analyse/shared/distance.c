@@ -132,7 +132,7 @@ enum rd_path rd_distance_pci(const struct rd_host *host, int a, int b, const cha
 
 	if (pa->domain == pb->domain && pa->bus == pb->bus && pa->dev == pb->dev)
 		return RD_PATH_PIX;
-	why = why ? why : &ignored;
+	why = why ?: &ignored;
 	return host->from_topology_file && !host->file_whole ? distance_by_file(host, a, b, why) :
 							       distance_by_tree(host, a, b, why);
 }

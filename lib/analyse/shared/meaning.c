@@ -115,7 +115,7 @@ static void add_line(struct rd_meanings *meanings, const char *name, char *line,
 	}
 	role = rd_counter_role_name(meaning.role);
 	if (topic)
-		rd_err_set(&note, EINVAL, name, "'%s': invalid topic '%s' for role %s", start, topic, role ? role : "-");
+		rd_err_set(&note, EINVAL, name, "'%s': invalid topic '%s' for role %s", start, topic, role ?: "-");
 	else
 		rd_err_set(&note, EINVAL, name,
 			   "'%s': invalid line: expected NAME DRIVER UNIT OVERFLOW ROLE[:TOPIC] SUM MEANING", start);

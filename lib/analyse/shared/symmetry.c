@@ -236,7 +236,7 @@ static char *trait_text(const struct rd_host *host, size_t i, enum rd_trait trai
 		return config ? rd_dup(*number ? "on" : "off") : NULL;
 	default:
 		*number = 0;
-		return rd_dup(pci->driver ? pci->driver : "none");
+		return rd_dup(pci->driver ?: "none");
 	}
 }
 
@@ -277,8 +277,7 @@ static void firmware_trait(const struct rd_host *host, struct items *items)
 		if (!dev->firmware)
 			items->ret->unread[items->trait]++;
 		else
-			add_item(items, dev->pci, -1, false, 0, rd_dup(dev->board ? dev->board : board),
-				 rd_dup(dev->firmware));
+			add_item(items, dev->pci, -1, false, 0, rd_dup(dev->board ?: board), rd_dup(dev->firmware));
 	}
 }
 
@@ -290,11 +289,10 @@ static char *gid_shape(const struct rd_port *port)
 
 	for (size_t g = 0; g < port->n_gids; g++) {
 		const struct rd_gid *gid = &port->gids[g];
-		bool v4 = rd_gid_is_v4(gid);
 
 		v1 |= gid->type == RD_GID_ROCE_V1;
 		if (gid->type == RD_GID_ROCE_V2 && !rd_gid_is_link_local(gid) &&
-		    (!found || (v4 && !rd_gid_is_v4(found))))
+		    (!found || (rd_gid_is_v4(gid) && !rd_gid_is_v4(found))))
 			found = gid;
 	}
 	if (!found)
@@ -556,10 +554,9 @@ static enum rd_missing_sure how_sure(const struct state *st, size_t n, unsigned 
 {
 	const struct rd_below *mine = &st->below[pci], *other = &st->below[like];
 	unsigned found = mine->main[gpu], tie = mine->main[!gpu], whole = other->main[!gpu], all = (unsigned)n * wanted;
-	bool alike = is_built_alike(st, pci, like, wanted - found);
 	bool is_free = mine->empty > other->empty || mine->ports < other->ports;
 
-	if (!alike)
+	if (!is_built_alike(st, pci, like, wanted - found))
 		return RD_MISSING_MAYBE;
 	if (n >= 4 && agree * 3 > n * 2) {
 		/* The NICs that belong to the missing device are present, or its slot is empty. */

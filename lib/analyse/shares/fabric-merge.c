@@ -126,8 +126,7 @@ void rd_fabric_merge(const struct rd_share_files *files, struct rd_fabric *ret, 
 
 		while (end < n && rows[end]->guid == rows[i]->guid)
 			end++;
-		rd_fabric_add_node(ret, rows[i]->guid, rows[i]->kind, rows[end - 1]->port,
-				   rows[i]->node ? rows[i]->node : "");
+		rd_fabric_add_node(ret, rows[i]->guid, rows[i]->kind, rows[end - 1]->port, rows[i]->node ?: "");
 		i = end;
 	}
 	rd_fabric_sort_nodes(ret);
@@ -159,7 +158,7 @@ struct told {
 
 static int compare_text(const char *a, const char *b)
 {
-	return strcmp(a ? a : "", b ? b : "");
+	return strcmp(a ?: "", b ?: "");
 }
 
 /* Equal ones side by side, the worst first. */

@@ -223,7 +223,7 @@ static char *gid_text(const struct rd_port *port, int index)
 	char ip[48];
 
 	rd_gid_ip(gid, ip);
-	return rd_text("index %u (%s, %s)", gid->index, ip, type ? type : "type not reported");
+	return rd_text("index %u (%s, %s)", gid->index, ip, type ?: "type not reported");
 }
 
 /* Also one of 169.254.0.0/16. */

@@ -181,7 +181,7 @@ size_t rd_audit_reasons(const struct rd_fnset *set, const char *name, struct rd_
 
 void rd_audit_take(const struct rd_fnset *set, bool complete, struct rd_audit_set *ret)
 {
-	*ret = (struct rd_audit_set){ .kernel = rd_dup(set->kernel ? set->kernel : ""), .complete = complete };
+	*ret = (struct rd_audit_set){ .kernel = rd_dup(set->kernel ?: ""), .complete = complete };
 	rd_reserve(&ret->fns, &ret->cap, set->n_fns + 1, sizeof(*ret->fns));
 	for (size_t i = 0; i < set->n_fns; i++) {
 		const struct rd_fn *fn = &set->fns[i];
@@ -249,7 +249,7 @@ static bool has_errno(const uint64_t *errnos, unsigned code)
 static struct rd_audit_change *add_change(struct comparing *c, enum rd_audit_kind change, enum rd_severity severity,
 					  const struct rd_audit_fn *was, const struct rd_audit_fn *is, char *detail)
 {
-	const struct rd_audit_fn *fn = was ? was : is;
+	const struct rd_audit_fn *fn = was ?: is;
 	struct rd_audit *audit = c->ret;
 
 	rd_reserve(&audit->v, &audit->cap, audit->n + 1, sizeof(*audit->v));
@@ -337,7 +337,7 @@ static char *name_hooks(uint8_t was, uint8_t is)
 		if ((was ^ is) & 1u << b)
 			rd_buf_printf(&out, "%s%s%s", n++ ? ", " : "", is & 1u << b ? "now also " : "no longer ",
 				      rd_backend_name((enum rd_backend)b));
-	return rd_dup(out.data ? out.data : "");
+	return rd_dup(out.data ?: "");
 }
 
 /* Watched in both kernels. */
@@ -596,7 +596,7 @@ static size_t watched(const struct rd_audit_set *set, const char *module)
 
 static void compare_modules(struct comparing *c)
 {
-	const struct rd_audit_set *all = c->b.set->all ? c->b.set->all : c->b.set;
+	const struct rd_audit_set *all = c->b.set->all ?: c->b.set;
 	/* Without the types of the core, drivers are not recognized, nor the modules that they are based on. */
 	bool same_types = !is_unequal(&c->a, &c->b, "ib_core");
 
@@ -654,8 +654,7 @@ static int compare_changes(const void *a, const void *b)
 	const struct rd_audit_change *x = a, *y = b;
 
 	return RD_FIRST(RD_CMP(y->severity, x->severity), strcmp(x->module, y->module),
-			strcmp(x->function ? x->function : "", y->function ? y->function : ""),
-			RD_CMP(x->change, y->change));
+			strcmp(x->function ?: "", y->function ?: ""), RD_CMP(x->change, y->change));
 }
 
 void rd_audit_compare(const struct rd_audit_set *baseline, const struct rd_audit_set *now, struct rd_audit *ret)

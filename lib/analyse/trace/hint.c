@@ -56,7 +56,7 @@ int rd_hints_parse(const char *name, const char *text, size_t size, struct rd_hi
 
 const char *rd_hint_find(const struct rd_hints *hints, const struct rd_event *ev, const struct rd_fnset *set)
 {
-	const char *verb = ev->verb ? ev->verb : "-", *err = rd_errno_name(ev->err);
+	const char *verb = ev->verb ?: "-", *err = rd_errno_name(ev->err);
 	char function[256] = "-", with_module[512] = "-";
 
 	if (ev->origin >= 0 && (size_t)ev->origin < set->n_fns) {
@@ -69,7 +69,7 @@ const char *rd_hint_find(const struct rd_hints *hints, const struct rd_event *ev
 	for (size_t i = 0; i < hints->n; i++) {
 		const struct rd_hint *h = &hints->v[i];
 
-		if (!fnmatch(h->verb, verb, 0) && !fnmatch(h->err, err ? err : "-", 0) &&
+		if (!fnmatch(h->verb, verb, 0) && !fnmatch(h->err, err ?: "-", 0) &&
 		    !fnmatch(h->origin, strchr(h->origin, ':') ? with_module : function, 0))
 			return h->text;
 	}

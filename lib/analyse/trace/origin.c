@@ -111,12 +111,11 @@ static size_t append(struct rd_link *out, size_t n, const struct rd_link *links,
 }
 
 /* One branch: the translated links, then the run it ends with. */
-static size_t append_branch(struct rd_link *out, size_t n, const struct rd_link *links, size_t end)
+static size_t append_branch(struct rd_link *out, const struct rd_link *links, size_t end)
 {
 	size_t start = branch_start(links, end), run = run_start(links, start, end);
 
-	n = append(out, n, links, start, run, true);
-	return append(out, n, links, run, end, false);
+	return append(out, append(out, 0, links, start, run, true), links, run, end, false);
 }
 
 /* The first link from `at` on whose function can have got the errno of `link`; n: none. */
@@ -156,15 +155,13 @@ static size_t settle(struct rd_event *event, struct search *s, const struct rd_l
 		RD_SET(event->rival, links[start].fn);
 	if (!first && run == start && event->dropped && event->origin >= 0 && event->origin != origin)
 		RD_SET(event->rival, event->origin);
-	if (first) {
-		at = append_branch(out, 0, links, first);
-		return append(out, at, links, join, n, false);
-	}
+	if (first)
+		return append(out, append_branch(out, links, first), links, join, n, false);
 	if (run > start && event->dropped && event->origin >= 0 && event->origin != links[start].fn) {
 		out[0] = (struct rd_link){ .fn = event->origin, .err = links[n - 1].err };
 		return append(out, 1, links, run, n, false);
 	}
-	return append_branch(out, 0, links, n);
+	return append_branch(out, links, n);
 }
 
 /* Copies the links with a valid errno, with the root last. What cannot have called the one before it begins a branch, too. */

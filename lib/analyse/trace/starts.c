@@ -14,12 +14,12 @@ static uint64_t key_of_failure(const struct rd_event *ev)
 
 	hash = rd_hash(hash, &ev->verb_key, sizeof(ev->verb_key));
 	hash = rd_hash(hash, &ev->err, sizeof(ev->err));
-	hash = rd_hash(hash, ev->ibdev ? ev->ibdev : "", ev->ibdev ? strlen(ev->ibdev) : 0);
+	hash = rd_hash(hash, ev->ibdev ?: "", ev->ibdev ? strlen(ev->ibdev) : 0);
 	for (size_t i = RD_REQ_LENGTH; i < RD_REQ_FIELDS; i++)
 		if (i != RD_REQ_IOVA && i != RD_REQ_FD && i != RD_REQ_CM_ID && i != RD_REQ_DEST_QPN &&
 		    ev->request.known[i])
 			hash = rd_hash(hash, &ev->request.v[i], sizeof(ev->request.v[i]));
-	return hash ? hash : 1;
+	return hash ?: 1;
 }
 
 static struct rd_program *find_program(struct rd_starts *starts, const struct rd_event *ev)
@@ -30,7 +30,7 @@ static struct rd_program *find_program(struct rd_starts *starts, const struct rd
 	key = rd_hash(key, &ev->uid, sizeof(ev->uid));
 	if (ev->job)
 		key = rd_hash(key, ev->job, strlen(ev->job));
-	key = key ? key : 1;
+	key = key ?: 1;
 	for (struct rd_program *p = starts->v; p < starts->v + RD_PROGRAMS; p++) {
 		if (p->key == key && ev->at_ns < p->last_ns + FORGET_NS)
 			return p;
@@ -47,7 +47,7 @@ static struct rd_program *find_program(struct rd_starts *starts, const struct rd
 
 static void copy_text(char *to, size_t size, const char *from)
 {
-	snprintf(to, size, "%s", from ? from : "");
+	snprintf(to, size, "%s", from ?: "");
 }
 
 void rd_failure_count_name(const struct rd_event *ev, const struct rd_fnset *set, struct rd_failure_count *ret)
@@ -60,7 +60,7 @@ void rd_failure_count_name(const struct rd_event *ev, const struct rd_fnset *set
 	if (ev->verb)
 		copy_text(ret->verb, sizeof(ret->verb), ev->verb);
 	else if (ev->object)
-		snprintf(ret->verb, sizeof(ret->verb), "%s.%s", ev->object, ev->method ? ev->method : "?");
+		snprintf(ret->verb, sizeof(ret->verb), "%s.%s", ev->object, ev->method ?: "?");
 	copy_text(ret->ibdev, sizeof(ret->ibdev), ev->ibdev);
 	copy_text(ret->job, sizeof(ret->job), ev->job);
 	ret->err = ev->err;

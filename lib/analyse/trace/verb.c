@@ -125,7 +125,7 @@ static const struct {
 
 static void copy_name(char *dst, size_t size, const char *src)
 {
-	snprintf(dst, size, "%s", src ? src : "");
+	snprintf(dst, size, "%s", src ?: "");
 }
 
 static void name_ioctl(uint32_t low, struct rd_verb *ret)

@@ -17,7 +17,7 @@ static const struct rd_choice *choice_of(const struct rd_nicmap *map, size_t gpu
 {
 	const struct rd_choice *choice = choice_in(&map->nccl, gpu);
 
-	return choice ? choice : choice_in(&map->nvshmem, gpu);
+	return choice ?: choice_in(&map->nvshmem, gpu);
 }
 
 /* No backup is expected on hosts with no accelerator, only one compute card, or unknown roles. */
@@ -40,9 +40,7 @@ static void judge_backup(const struct rd_check_input *in, size_t g, const char *
 	if (!choice)
 		rd_check_unknown(out, name, "no library assigns it a NIC, or its PCI location is unknown");
 	else if (choice->backup < 0 && choice->n_ports < 2)
-		rd_check_warn(out, name,
-			      rd_text("no backup NIC: %s",
-				      choice->backup_why ? choice->backup_why : "no other NIC is up"),
+		rd_check_warn(out, name, rd_text("no backup NIC: %s", choice->backup_why ?: "no other NIC is up"),
 			      rd_text("another active NIC on the same fabric"));
 	else
 		rd_check_good(out, name);

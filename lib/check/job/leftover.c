@@ -35,8 +35,7 @@ static void judge_process(const struct rd_check_input *in, const struct rd_qp *q
 		return rd_check_good(out, dev);
 	rd_check_warn(out, dev,
 		      rd_text("process %u (%s) of %s holds %zu queue pair%s", qp->owner.pid.v,
-			      proc->comm ? proc->comm : "name unknown", proc->job ? proc->job : "a job", n,
-			      n == 1 ? "" : "s"),
+			      proc->comm ?: "name unknown", proc->job ?: "a job", n, n == 1 ? "" : "s"),
 		      rd_text("no queue pairs of other jobs"));
 }
 

@@ -18,11 +18,11 @@ static void run_differences(const struct rd_check_input *in, struct rd_check_out
 		if (strcmp(finding->id, rd_check_of(out)->id) != 0)
 			continue;
 		if (finding->severity == RD_SEV_UNKNOWN)
-			rd_check_unknown(out, finding->subject, finding->observed ? finding->observed : "-");
+			rd_check_unknown(out, finding->subject, finding->observed ?: "-");
 		else
 			rd_check_bad(out, finding->severity == RD_SEV_CRITICAL ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-				     finding->subject, rd_text("%s", finding->observed ? finding->observed : "-"),
-				     rd_text("%s", finding->expected ? finding->expected : "-"), NULL);
+				     finding->subject, rd_text("%s", finding->observed ?: "-"),
+				     rd_text("%s", finding->expected ?: "-"), NULL);
 	}
 	rd_check_good(out, "profile");
 }
@@ -96,10 +96,10 @@ static void run_route(const struct rd_check_input *in, struct rd_check_out *out)
 static void pass_on(const struct rd_finding *finding, const char *expected, struct rd_check_out *out)
 {
 	rd_check_bad(out, finding->severity == RD_SEV_CRITICAL ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-		     finding->subject ? finding->subject : "settings",
+		     finding->subject ?: "settings",
 		     rd_text("%s%s%s", finding->title, *finding->title && finding->observed ? ": " : "",
-			     finding->observed ? finding->observed : ""),
-		     rd_dup(finding->expected ? finding->expected : expected), rd_dup_if(finding->fix));
+			     finding->observed ?: ""),
+		     rd_dup(finding->expected ?: expected), rd_dup_if(finding->fix));
 }
 
 static void run_env(const struct rd_check_input *in, struct rd_check_out *out)
@@ -125,7 +125,7 @@ static void pass_all(const struct rd_findings *findings, const char *expected, c
 
 		if (finding->severity == RD_SEV_UNKNOWN)
 			(finding->undecided ? rd_check_undecided : rd_check_unknown)(
-				out, finding->subject, finding->observed ? finding->observed : finding->title);
+				out, finding->subject, finding->observed ?: finding->title);
 		else if (finding->severity >= RD_SEV_WARNING)
 			pass_on(finding, expected, out);
 		else if (finding->severity == RD_SEV_NOTE && finding->observed)

@@ -115,7 +115,7 @@ static void run_missing(const struct rd_check_input *in, struct rd_check_out *ou
 							     (missing->found == 1 ? "accelerator" : "accelerators") :
 							     (missing->found == 1 ? "NIC" : "NICs"),
 						     missing->all, missing->empty ? "; no device below " : "",
-						     missing->empty ? missing->empty : ""),
+						     missing->empty ?: ""),
 					     expected_of(in->host, missing), NULL);
 			else if (missing->sure == RD_MISSING_LIKELY && missing->bridge < 0 &&
 				 (missing->wanted >= 8 || missing->empty))

@@ -29,7 +29,7 @@ static void judge_limit(const char *subject, uint64_t bytes, const char *more, i
 	else
 		rd_check_bad(out, bytes <= FEW ? RD_SEV_CRITICAL : RD_SEV_WARNING, subject,
 			     rd_text("%" PRIu64 " %s%s%s", whole ? bytes >> 20 : bytes >> 10, whole ? "MiB" : "KiB",
-				     more ? ", " : "", more ? more : ""),
+				     more ? ", " : "", more ?: ""),
 			     rd_text("unlimited"),
 			     pid ? rd_text("prlimit --pid %d --memlock=unlimited\n"
 					   "# it and what it starts from then on have the new limit\n"
@@ -77,7 +77,7 @@ static void run_memlock(const struct rd_check_input *in, struct rd_check_out *ou
 	}
 	if (judged)
 		return;
-	from = rd_text("from %s", system->default_memlock_from ? system->default_memlock_from : "default");
+	from = rd_text("from %s", system->default_memlock_from ?: "default");
 	/* No job launcher was found. If accelerators or the profile indicate jobs, they get the default limit of services. */
 	if (in->user)
 		rd_check_not_asked(out, "no job launcher runs here; user-rdma judges the limit of the user of --user");
@@ -174,7 +174,7 @@ static void run_tuning(const struct rd_check_input *in, struct rd_check_out *out
 				      "# until the next boot; permanently: transparent_hugepage_defrag in a tuned "
 				      "profile, or a tmpfiles.d line"));
 	if (in->host->numa_balancing.known == RD_OK && in->host->numa_balancing.v &&
-	    strcmp(in->host->gpus[0].vendor ? in->host->gpus[0].vendor : "", "AMD") == 0)
+	    strcmp(in->host->gpus[0].vendor ?: "", "AMD") == 0)
 		rd_check_note(out, "kernel.numa_balancing", rd_text("1: pages of running jobs move between NUMA nodes"),
 			      rd_text("0, which AMD's driver documentation asks for"),
 			      rd_text("sysctl -w kernel.numa_balancing=0\n"

@@ -87,8 +87,7 @@ static char *name_of(const struct rd_host *host, size_t i)
 			add_name(&buf, &n, rd_ibdev_label(host, (int)d));
 	if (n > NAMES_MAX)
 		rd_buf_printf(&buf, " and %u more", n - NAMES_MAX);
-	return rd_text("%s%s", rd_pci_is_bridge(&host->pcis[i]) ? "uplink of the switch above " : "",
-		       buf.data ? buf.data : "-");
+	return rd_text("%s%s", rd_pci_is_bridge(&host->pcis[i]) ? "uplink of the switch above " : "", buf.data ?: "-");
 }
 
 /* Whether there are other devices of this model, and all have the same link: then it is by design, or set in the BIOS. */
@@ -168,7 +167,7 @@ static char *fix_of(const struct judge *j, size_t i)
 	return rd_text(LINK "# %s%s%s, then swap riser or cable%s",
 		       rd_pci_is_bridge(pci) ? "power-cycle the host while no job runs, reseat the switch board" :
 					       "reseat the card",
-		       pci->slot ? " in slot " : "", pci->slot ? pci->slot : "", j->width ? "" : "\n" SPEED_LIMIT);
+		       pci->slot ? " in slot " : "", pci->slot ?: "", j->width ? "" : "\n" SPEED_LIMIT);
 }
 
 /* The link runs below what both ends support. */

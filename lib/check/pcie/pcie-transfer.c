@@ -106,7 +106,7 @@ static const char *blocks_atomics(const struct rd_host *host, const struct rd_pc
 
 static char *disabled_text(const char *bridge)
 {
-	return rd_text("AtomicOp requests disabled%s%s", bridge ? "; not routed by " : "", bridge ? bridge : "");
+	return rd_text("AtomicOp requests disabled%s%s", bridge ? "; not routed by " : "", bridge ?: "");
 }
 
 /* amdgpu enables AtomicOps where all bridges up to the root port route them (pci_enable_atomic_ops_to_root). */

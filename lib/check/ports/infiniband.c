@@ -83,8 +83,7 @@ static void judge_width(const struct rd_check_input *in, size_t p, const char *n
 		rd_check_unknown(out, name, "port is active, but its physical link is not up");
 	else if (port->width == 1)
 		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name,
-				  rd_text("1X%s%s", port->speed ? " " : "", port->speed ? port->speed : ""),
-				  rd_text("4X"));
+				  rd_text("1X%s%s", port->speed ? " " : "", port->speed ?: ""), rd_text("4X"));
 	/* The kernel prints it for speeds that it does not know, too (rate_show). */
 	else if (port->speed && strcmp(port->speed, "SDR") == 0)
 		rd_check_unknown(out, name, "speed SDR: the lowest one, or one that this kernel does not know");
@@ -138,7 +137,7 @@ static void run_ipoib(const struct rd_check_input *in, struct rd_check_out *out)
 					  rd_text("at most %u", most_mtu(in->host, netdev)));
 		else
 			rd_check_good(out, netdev->name);
-		firsts[role] = first ? first : mode;
+		firsts[role] = first ?: mode;
 	}
 	rd_check_skip(out, "no IPoIB interface");
 }

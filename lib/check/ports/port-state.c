@@ -59,7 +59,7 @@ static void fail_down(const struct rd_check_input *in, size_t p, const char *nam
 {
 	const struct rd_host *host = in->host;
 	const struct rd_port *port = &host->ports[p];
-	const char *phys = port->phys_state ? port->phys_state : "-";
+	const char *phys = port->phys_state ?: "-";
 	int pci = host->ibdevs[port->ibdev].pci;
 	bool up = rd_port_is_ib(port) && strcmp(phys, "LinkUp") == 0 && strcmp(port->state, "DOWN") == 0;
 	bool virtual = up && (host->guest.known != RD_OK || host->guest.v || (pci >= 0 && host->pcis[pci].pf >= 0));
@@ -159,9 +159,8 @@ static void run_state(const struct rd_check_input *in, struct rd_check_out *out)
 			rd_check_unknown(out, name.text, "port is not active, and its role is unknown");
 		else
 			rd_check_note(out, name.text,
-				      rd_text("%s; %s", port->state,
-					      view->role_why ? view->role_why : "not a compute port"),
-				      NULL, NULL);
+				      rd_text("%s; %s", port->state, view->role_why ?: "not a compute port"), NULL,
+				      NULL);
 	}
 }
 

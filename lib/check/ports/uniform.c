@@ -166,7 +166,7 @@ static void run_firmware(const struct rd_check_input *in, struct rd_check_out *o
 		else if (odd)
 			rd_check_warn(out, dev->name,
 				      rd_text("firmware %s%s%s%s", odd->is, dev->board ? " (board " : "",
-					      dev->board ? dev->board : "", dev->board ? ")" : ""),
+					      dev->board ?: "", dev->board ? ")" : ""),
 				      rd_check_as_twins(odd));
 		else
 			report_good_or_mixed(in, RD_TRAIT_FIRMWARE, dev->pci, -1, dev->name, out);

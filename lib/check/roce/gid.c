@@ -135,8 +135,7 @@ static void judge_usable(const struct rd_check_input *in, size_t p, const char *
 		rd_check_unknown(out, name, "no usable GID, and the role of the port is unknown");
 	else
 		rd_check_fail(out, name,
-			      rd_text("%s; NCCL selects %s by default", view->gid_why ? view->gid_why : "no usable GID",
-				      nccl),
+			      rd_text("%s; NCCL selects %s by default", view->gid_why ?: "no usable GID", nccl),
 			      rd_text("a RoCE v2 GID with an IPv4 or global address"));
 }
 
@@ -176,7 +175,7 @@ static void judge_netns(const struct rd_check_input *in, size_t p, const char *n
 	else if (port->netns_other)
 		rd_check_bad(out, in->ports->v[p].role == RD_ROLE_COMPUTE ? RD_SEV_CRITICAL : RD_SEV_WARNING, name,
 			     rd_text("interface%s%s is not in this network namespace", port->netdev_name ? " " : "",
-				     port->netdev_name ? port->netdev_name : ""),
+				     port->netdev_name ?: ""),
 			     rd_text("interface in this network namespace, or device not visible here"),
 			     port->netdev_name ?
 				     rd_text("lsns -t net\n"

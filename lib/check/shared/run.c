@@ -328,7 +328,7 @@ static void conclude_good(const struct rd_check_input *in, struct rd_check_out *
 		finding.observed = rd_text("no fault found, but a read failed: %s: %s", unread->object,
 					   rd_errno_text(unread->code));
 	else if (out->good == 0)
-		finding.observed = rd_dup(out->skip ? out->skip : "does not apply to this host");
+		finding.observed = rd_dup(out->skip ?: "does not apply to this host");
 	add_finding(out, &finding);
 }
 
@@ -367,7 +367,7 @@ void rd_checks_run(const struct rd_check_input *in, const bool *chosen, struct r
 
 		if (chosen && !chosen[i])
 			continue;
-		(rd_checks[i]->run ? rd_checks[i]->run : rd_check_each)(in, &out);
+		(rd_checks[i]->run ?: rd_check_each)(in, &out);
 		for (size_t j = 0; j < RD_SEVERITIES; j++) {
 			if (!out.more[j])
 				continue;

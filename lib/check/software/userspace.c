@@ -72,7 +72,7 @@ static void run_node(const struct rd_check_input *in, struct rd_check_out *out)
 		else if (!uverbs->node)
 			rd_check_bad(
 				out, RD_SEV_CRITICAL, subject,
-				rd_text("missing (device of %s)", uverbs->ibdev ? uverbs->ibdev : "a device"),
+				rd_text("missing (device of %s)", uverbs->ibdev ?: "a device"),
 				rd_text("a character device"),
 				!any ? NULL :
 				       rd_text("mknod -m 0666 %s c $(tr : ' ' </sys/class/infiniband_verbs/%s/dev)\n"

@@ -195,10 +195,9 @@ static size_t add_holders(const struct rd_failure *f, uint16_t port, bool any, s
 		rd_ip_text(id->src.family == AF_INET6, id->src.ip, addr);
 		if (id->owner.pid.known == RD_OK)
 			rd_explain_fact(ret, "port %u of %s is used by process %u%s%s%s", port, addr, id->owner.pid.v,
-					name ? " (" : "", name ? name : "", name ? ")" : "");
+					name ? " (" : "", name ?: "", name ? ")" : "");
 		else
-			rd_explain_fact(ret, "port %u of %s is used by %s", port, addr,
-					name ? name : "an unknown process");
+			rd_explain_fact(ret, "port %u of %s is used by %s", port, addr, name ?: "an unknown process");
 	}
 	return n;
 }
@@ -457,7 +456,6 @@ static bool find_without_rdma(const struct rd_failure *f, struct rd_explanation 
 	port = rdma_port_of(f, netif);
 	if (port) {
 		const char *dev = f->res.devs[port->dev].name;
-		bool down = port->state.known == RD_OK && port->state.v != PORT_ACTIVE;
 
 		/* The interface has a port: its table has no GID of the address, as before the kernel has added one of a new
 		 * address. */
@@ -466,7 +464,7 @@ static bool find_without_rdma(const struct rd_failure *f, struct rd_explanation 
 				   "the route to %s is through %s, but %s/%u has no GID for its address (yet)" :
 				   "%s is an address of %s, but %s/%u has no GID for it (yet)",
 			   RD_WORD_SOCKET(a), netif->name, dev, port->num);
-		if (down) {
+		if (port->state.known == RD_OK && port->state.v != PORT_ACTIVE) {
 			rd_explain_fact(ret, "port %u of %s is not ACTIVE", port->num, dev);
 			rd_explain_fix(ret,
 				       "ip link set %s up\n# rdmadiag nic-map --gids then lists the GID of the address",
@@ -649,11 +647,10 @@ static bool find_private_data(const struct rd_failure *f, struct rd_explanation 
 static bool find_families(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_request *r = &f->event->request;
-	bool given = r->src.known && r->src.family;
 
 	if (!rd_is_verb(f->event, "rdma_resolve_addr") || !r->dst.known)
 		return false;
-	if (given && r->src.family != r->dst.family) {
+	if (r->src.known && r->src.family && r->src.family != r->dst.family) {
 		rd_explain(ret, "address-family", RD_CONFIDENCE_HIGH,
 			   "source %s and destination %s are of different address families", RD_WORD_SOCKET(&r->src),
 			   RD_WORD_SOCKET(&r->dst));

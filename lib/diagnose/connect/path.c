@@ -63,8 +63,7 @@ static bool find_unused(const struct rd_failure *f, struct rd_explanation *ret)
 		rd_explain_fix(ret,
 			       "# %s was removed from %s: add it again (ip address add)\n# or choose the index "
 			       "again each time a connection is made",
-			       RD_WORD_GID(f->gid_before.raw),
-			       f->gid_before.netdev ? f->gid_before.netdev : "its interface");
+			       RD_WORD_GID(f->gid_before.raw), f->gid_before.netdev ?: "its interface");
 	} else {
 		rd_explain(ret, "gid-index-unused", confidence, "entry %u of the GID table of %s is empty",
 			   f->gid_index, RD_WORD_PORT(f));
@@ -117,8 +116,6 @@ static bool find_family(const struct rd_failure *f, struct rd_explanation *ret)
  * that of rdma_resolve_ip(), for addresses of different families. */
 static bool is_resolution(const struct rd_failure *f)
 {
-	const struct rd_request *r = &f->event->request;
-
 	switch (-f->event->err) {
 	case ENODEV:
 	case ENETUNREACH:
@@ -126,7 +123,7 @@ static bool is_resolution(const struct rd_failure *f)
 	case ETIMEDOUT:
 		return !rd_failure_in_driver(f);
 	case EINVAL:
-		return f->gid.known == RD_OK && rd_is_v4_gid(f->gid.raw) != rd_is_v4_gid(r->gid) &&
+		return f->gid.known == RD_OK && rd_is_v4_gid(f->gid.raw) != rd_is_v4_gid(f->event->request.gid) &&
 		       !rd_failure_in_driver(f);
 	default:
 		return false;
@@ -195,7 +192,7 @@ bool rd_find_gid(const struct rd_failure *f, struct rd_explanation *ret, struct 
 		return true;
 	if (f->gid.known == RD_OK)
 		rd_explain_fact(looked, "source GID: index %u holds %s%s%s", f->gid_index, RD_WORD_GID(f->gid.raw),
-				f->gid.netdev ? " of " : "", f->gid.netdev ? f->gid.netdev : "");
+				f->gid.netdev ? " of " : "", f->gid.netdev ?: "");
 	return false;
 }
 
@@ -271,9 +268,9 @@ static void add_route(const struct rd_failure *f, const struct ends *e, struct r
 
 	if (!f->route_errno && f->route.has_gateway) {
 		rd_ip_text(e->v6, f->route.gateway, gateway);
-		rd_explain_fact(ret, "route: to %s via %s on %s", e->dst, gateway, e->netdev ? e->netdev : "?");
+		rd_explain_fact(ret, "route: to %s via %s on %s", e->dst, gateway, e->netdev ?: "?");
 	} else if (!f->route_errno) {
-		rd_explain_fact(ret, "route: to %s directly on %s", e->dst, e->netdev ? e->netdev : "?");
+		rd_explain_fact(ret, "route: to %s directly on %s", e->dst, e->netdev ?: "?");
 	} else if (f->route_errno > 0) {
 		rd_explain_fact(ret, "route: to %s from %s: %s", e->dst, *e->src ? e->src : "any address",
 				rd_errno_name(f->route_errno));
@@ -302,7 +299,7 @@ static bool find_no_route(const struct rd_failure *f, const struct ends *e, stru
 		return false;
 	rd_explain(ret, "no-route", f->route_errno == -f->event->err ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 		   "there is no route to %s%s%s%s%s", e->dst, *e->src ? " from " : "", e->src,
-		   e->netdev ? " through " : "", e->netdev ? e->netdev : "");
+		   e->netdev ? " through " : "", e->netdev ?: "");
 	add_route(f, e, ret);
 	if (e->netdev)
 		rd_explain_fix(ret,
@@ -408,7 +405,7 @@ static bool find_waited(const struct rd_failure *f, const struct ends *e, struct
 
 static void explain_off_subnet(const struct ends *e, struct rd_explanation *ret)
 {
-	const char *netdev = e->netdev ? e->netdev : "the interface";
+	const char *netdev = e->netdev ?: "the interface";
 
 	rd_explain_fact(ret, "no address of %s is in the subnet of %s: the kernel treats it as a neighbour", netdev,
 			e->dst);
@@ -433,7 +430,7 @@ static bool find_unreachable(const struct rd_failure *f, const struct ends *e, s
 	rd_ip_text(e->v6, next_hop(f, e), hop);
 	rd_explain(ret, "neighbour-unreachable", n ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 		   "no reply from %s to %s on %s%s: no RDMA packet was sent", hop,
-		   e->v6 ? "neighbour discovery" : "ARP requests", e->netdev ? e->netdev : "the interface",
+		   e->v6 ? "neighbour discovery" : "ARP requests", e->netdev ?: "the interface",
 		   n ? "" : ", or the table of neighbours is full (dmesg: \"table overflow\")");
 	add_route(f, e, ret);
 	rd_explain_fact(ret, "neighbour entry of %s: %s", hop, state_name(n));

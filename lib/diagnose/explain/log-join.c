@@ -49,8 +49,8 @@ static void add_ports(const struct rd_host *host, int device, const struct rd_lo
 
 		if (line->numbers[RD_LOG_PORT].known == RD_OK && line->numbers[RD_LOG_PORT].v != port->num)
 			continue;
-		add_fact(join, rd_text("%s/%u%s%s%s: %s", dev->name, port->num, netdev ? " (" : "", netdev ? netdev : "",
-				       netdev ? ")" : "", port->state ? port->state : "state unknown"));
+		add_fact(join, rd_text("%s/%u%s%s%s: %s", dev->name, port->num, netdev ? " (" : "", netdev ?: "",
+				       netdev ? ")" : "", port->state ?: "state unknown"));
 	}
 }
 
@@ -76,7 +76,7 @@ static void add_qp(const struct rd_res *res, const char *ibdev, uint64_t number,
 	if (qp->owner.pid.known == RD_OK)
 		snprintf(pid, sizeof(pid), " (pid %u)", qp->owner.pid.v);
 	add_fact(join, rd_text("queue pair %llu of %s now: %s, of %s%s", (unsigned long long)number, ibdev,
-			       state ? state : "state unknown", owner ? owner : "an unknown process", pid));
+			       state ?: "state unknown", owner ?: "an unknown process", pid));
 }
 
 static bool parse_address(const char *text, bool *v6, uint8_t ret[16])
@@ -124,7 +124,7 @@ static void add_findings(const struct rd_log_here *here, int device, struct rd_l
 		    rd_subject_ibdev(here->host, finding->subject) != device)
 			continue;
 		add_fact(join, rd_text("%s %s: %s: %s", rd_severity_name(finding->severity), finding->id,
-				       finding->subject, finding->observed ? finding->observed : finding->title));
+				       finding->subject, finding->observed ?: finding->title));
 		n++;
 	}
 }
@@ -174,9 +174,8 @@ static void judge(const struct rd_log_here *here, int device, struct rd_log_caus
 		if (finding->severity < RD_SEV_WARNING || cause->evidence)
 			continue;
 		RD_SET(cause->here, true);
-		cause->evidence = rd_text("%s%s%s", finding->subject ? finding->subject : "",
-					  finding->subject ? ": " : "",
-					  finding->observed ? finding->observed : finding->title);
+		cause->evidence = rd_text("%s%s%s", finding->subject ?: "", finding->subject ? ": " : "",
+					  finding->observed ?: finding->title);
 	}
 	if (cause->here.known != RD_OK && passed && !other)
 		RD_SET(cause->here, false);
@@ -260,7 +259,7 @@ static void join_line(const struct rd_log_here *here, const struct rd_log_line *
 		/* An errno has causes for any call, of which few are of this one. */
 		if (line->form->table || strcmp(line->codes[i]->table, "errno") != 0)
 			add_causes(here, device, line->codes[i], join);
-		join->next = join->next ? join->next : next_of(line, line->codes[i]);
+		join->next = join->next ?: next_of(line, line->codes[i]);
 	}
 	rd_sort(join->causes, join->n, sizeof(*join->causes), compare_causes);
 }

@@ -211,7 +211,7 @@ bool rd_find_rdma_cgroup(const struct rd_failure *f, struct rd_explanation *ret,
 
 bool rd_find_removed(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
-	const char *dev = f->event->ibdev ? f->event->ibdev : "the device";
+	const char *dev = f->event->ibdev ?: "the device";
 	bool core = rd_failure_origin_is(f, "@(ib_uverbs_@(get_ucontext_file|ioctl|cmd_verbs|mmap|open)|"
 					    "rdma_lookup_get_uobject|alloc_begin_*)");
 	bool gone = f->dev.known == RD_ABSENT, usual = f->event->err == -EIO || f->event->err == -ENXIO;
@@ -223,7 +223,7 @@ bool rd_find_removed(const struct rd_failure *f, struct rd_explanation *ret, str
 	if (!gone && !going && (!core || !usual)) {
 		if (f->event->ibdev && f->dev.known == RD_OK)
 			rd_explain_fact(looked, "%s is present, port %u is %s", dev, f->dev.port,
-					f->dev.state ? f->dev.state : "unknown");
+					f->dev.state ?: "unknown");
 		return false;
 	}
 	/* A device with a new name fails for its own reasons, and is missed as well. */

@@ -378,11 +378,11 @@ static bool find_qp_type(const struct rd_failure *f, struct rd_explanation *ret)
 	if (flags) {
 		rd_explain(ret, "not-supported", RD_CONFIDENCE_MEDIUM,
 			   "%s does not support create_flags 0x%" PRIx64 " for queue pairs%s%s", f->event->ibdev, flags,
-			   name ? " of type " : "", name ? name : "");
+			   name ? " of type " : "", name ?: "");
 		rd_explain_fix(ret, "# create the queue pair without these flags, or use another device");
 	} else if (type != RD_QPT_RC && type != RD_QPT_UD) {
 		rd_explain(ret, "not-supported", RD_CONFIDENCE_MEDIUM, "%s does not support queue pairs of %s%s",
-			   f->event->ibdev, name ? "type " : "the type that was requested", name ? name : "");
+			   f->event->ibdev, name ? "type " : "the type that was requested", name ?: "");
 		rd_explain_fix(ret, "# use RC or UD queue pairs, or another device\n# ibv_devinfo -v shows what a "
 				    "device supports");
 	} else {
@@ -404,7 +404,7 @@ static bool find_variant(const struct rd_failure *f, struct rd_explanation *ret)
 					       "protection domain and access flags",
 					       "range, protection domain and access flags" };
 	const struct rd_request *r = &f->event->request;
-	const char *dev = f->event->ibdev ? f->event->ibdev : "the device";
+	const char *dev = f->event->ibdev ?: "the device";
 	uint64_t type = r->v[RD_REQ_SRQ_TYPE], flags = r->v[RD_REQ_REREG];
 
 	if (!rd_failure_in_driver(f))
@@ -444,7 +444,7 @@ static bool find_group(const struct rd_failure *f, struct rd_explanation *ret)
 bool rd_find_support(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_event *ev = f->event;
-	const char *what = NULL, *dev = ev->ibdev ? ev->ibdev : "the device";
+	const char *what = NULL, *dev = ev->ibdev ?: "the device";
 
 	(void)looked;
 	for (size_t i = 0; !what && i < RD_ARRAY_SIZE(offers); i++)
@@ -466,9 +466,8 @@ bool rd_find_support(const struct rd_failure *f, struct rd_explanation *ret, str
 		return false;
 	/* A driver that has the function may refuse the attributes of the request. */
 	rd_explain(ret, "not-supported", rd_failure_in_driver(f) ? RD_CONFIDENCE_MEDIUM : RD_CONFIDENCE_HIGH,
-		   "the driver of %s%s%s%s does not offer %s%s", dev, f->dev.driver ? " (" : "",
-		   f->dev.driver ? f->dev.driver : "", f->dev.driver ? ")" : "", what,
-		   rd_failure_in_driver(f) ? ", or not with these attributes" : "");
+		   "the driver of %s%s%s%s does not offer %s%s", dev, f->dev.driver ? " (" : "", f->dev.driver ?: "",
+		   f->dev.driver ? ")" : "", what, rd_failure_in_driver(f) ? ", or not with these attributes" : "");
 	return rd_explain_fix(ret,
 			      "# configure the program not to use it, or use a device (or a newer driver) that offers "
 			      "it\n# ibv_devinfo -v shows what a device supports");

@@ -43,7 +43,7 @@ static void deinit_names(struct rd_object_names *names)
 
 static const char *text_of(const struct rd_object_name *name)
 {
-	return name->text ? name->text : name->own;
+	return name->text ?: name->own;
 }
 
 static int by_text(const void *pa, const void *pb)
@@ -325,12 +325,10 @@ static bool is_connected(const struct state *st, enum relation relation, size_t 
 
 static bool is_listed(const char *ids, const char *id)
 {
-	size_t len = strlen(id);
-
 	for (; *ids; ids += strspn(ids, " ")) {
 		size_t n = strcspn(ids, " ");
 
-		if (n == len && !memcmp(ids, id, n))
+		if (n == strlen(id) && !memcmp(ids, id, n))
 			return true;
 		ids += n;
 	}
@@ -460,12 +458,11 @@ static void add_of_netdev(const struct rd_host *host, size_t netdev, int *found)
 /* A bond is of all its interfaces. */
 static int ibdev_of_netdev(const struct rd_host *host, int netdev)
 {
-	const char *name = host->netdevs[netdev].name;
 	int found = NONE;
 
 	add_of_netdev(host, (size_t)netdev, &found);
 	for (size_t i = 0; i < host->n_netdevs; i++)
-		if (host->netdevs[i].master && strcmp(host->netdevs[i].master, name) == 0)
+		if (host->netdevs[i].master && strcmp(host->netdevs[i].master, host->netdevs[netdev].name) == 0)
 			add_of_netdev(host, i, &found);
 	return found;
 }
@@ -549,9 +546,8 @@ static bool depends_on(const struct rd_host *host, size_t selected, size_t other
 {
 	const struct rd_ibdev *a = &host->ibdevs[selected], *b = &host->ibdevs[other];
 	int below = a->parent_netdev ? rd_host_find_netdev(host, a->parent_netdev) : -1;
-	int pf = a->pci >= 0 ? host->pcis[a->pci].pf : -1;
 
-	if (a->pci >= 0 && b->pci >= 0 && (a->pci == b->pci || pf == b->pci))
+	if (a->pci >= 0 && b->pci >= 0 && (a->pci == b->pci || host->pcis[a->pci].pf == b->pci))
 		return true;
 	if (below < 0)
 		return false;
@@ -698,7 +694,7 @@ static void add_expired(const struct rd_ignore *ignore, struct rd_findings *find
 		.why = "findings that it matches are no longer ignored",
 		.subject = rd_text("profile line %u", ignore->line),
 		.observed = rd_text("%s%s%s until %s %s", ignore->rule, ignore->subject ? "@" : "",
-				    ignore->subject ? ignore->subject : "", ignore->until, ignore->reason),
+				    ignore->subject ?: "", ignore->until, ignore->reason),
 		.fix = rd_dup("# remove the line, or set a later date"),
 	};
 

@@ -49,7 +49,7 @@ static void add_facts(const struct rd_moment *m, struct rd_explanation *ret)
 /* Where the limit is set: the unit or container that the control group names. Units of a user are not the system's. */
 static bool add_fix(const struct rd_event *ev, struct rd_explanation *ret)
 {
-	const char *path = ev->cgroup ? ev->cgroup : "", *slash = strrchr(path, '/'), *unit = slash ? slash + 1 : path;
+	const char *path = ev->cgroup ?: "", *slash = strrchr(path, '/'), *unit = slash ? slash + 1 : path;
 	bool slurm = strstr(path, "slurmstepd");
 	_cleanup_free_ char *fix = NULL;
 	size_t n = strlen(unit);
@@ -268,7 +268,7 @@ static bool find_huge(const struct rd_failure *f, const struct rd_mapping *m, st
 {
 	const struct rd_fail_memory *mem = &f->memory;
 	const char *at = RD_WORD_POINTER(m->at);
-	uint64_t size = m->block ? m->block : 2u << 20;
+	uint64_t size = m->block ?: 2u << 20;
 	const char *page = RD_BYTES(size);
 	uint64_t end = f->event->request.v[RD_REQ_ADDRESS] + f->event->request.v[RD_REQ_LENGTH];
 	uint64_t length = (end < m->end ? end : m->end) - m->at;
@@ -607,7 +607,7 @@ static bool find_on_demand(const struct rd_failure *f, struct rd_explanation *re
 			   "%s does not support" :
 			   "on-demand paging was requested (IBV_ACCESS_ON_DEMAND), which %s does not support for this "
 			   "region",
-		   f->event->ibdev ? f->event->ibdev : "the device");
+		   f->event->ibdev ?: "the device");
 	rd_explain_fact(ret, "request: access flags 0x%" PRIx64, f->event->request.v[RD_REQ_ACCESS]);
 	return rd_explain_fix(ret,
 			      "# register the memory without IBV_ACCESS_ON_DEMAND\n# ibv_devinfo -v shows odp_caps of "
@@ -635,7 +635,7 @@ static bool find_optional(const struct rd_failure *f, struct rd_explanation *ret
 		return false;
 	rd_explain(ret, "access-flags", RD_CONFIDENCE_MEDIUM,
 		   "the driver of %s probably does not support %s, which %s in the access flags 0x%" PRIx64,
-		   f->event->ibdev ? f->event->ibdev : "the device", names.data, n == 1 ? "is" : "are", access);
+		   f->event->ibdev ?: "the device", names.data, n == 1 ? "is" : "are", access);
 	return rd_explain_fix(ret, "# register the memory without %s", n == 1 ? "it" : "them");
 }
 

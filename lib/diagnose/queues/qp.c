@@ -101,7 +101,7 @@ static const char *state_name(unsigned state)
 {
 	const char *name = rd_qp_state_name(state);
 
-	return name ? name : "?";
+	return name ?: "?";
 }
 
 static const struct transition *find_transition(unsigned from, unsigned to)

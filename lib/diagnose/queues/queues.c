@@ -2,7 +2,6 @@
 /* Queues and groups: types and flags, sizes beyond the limits of the device, multicast. */
 #include <inttypes.h>
 #include <linux/capability.h>
-#include <stdio.h>
 
 #include "base/buf.h"
 #include "diagnose/shared/rule.h"
@@ -42,8 +41,7 @@ static bool find_qp_flags(const struct rd_failure *f, struct rd_explanation *ret
 	    type == RD_QPT_UD || type == RD_QPT_RAW_PACKET || type == QPT_DRIVER || rd_failure_in_driver(f))
 		return false;
 	rd_explain(ret, "attribute-value", RD_CONFIDENCE_HIGH,
-		   "create_flags is 0x%" PRIx64 ", and queue pairs of type %s have no such flags", flags,
-		   name ? name : "?");
+		   "create_flags is 0x%" PRIx64 ", and queue pairs of type %s have no such flags", flags, name ?: "?");
 	return rd_explain_fix(ret, "# leave create_flags 0\n# only UD and raw packet queue pairs have flags");
 }
 
@@ -129,9 +127,8 @@ static bool find_cq_flags(const struct rd_failure *f, struct rd_explanation *ret
 	if (f->event->err != -EOPNOTSUPP || !f->event->origin_exact || !rd_failure_in_driver(f))
 		return false;
 	rd_explain(ret, "not-supported", RD_CONFIDENCE_HIGH,
-		   "the driver of %s does not support the flags 0x%" PRIx64 "%s",
-		   f->event->ibdev ? f->event->ibdev : "the device", flags,
-		   flags == CQ_TIMESTAMP ? " (timestamps of completions)" : "");
+		   "the driver of %s does not support the flags 0x%" PRIx64 "%s", f->event->ibdev ?: "the device",
+		   flags, flags == CQ_TIMESTAMP ? " (timestamps of completions)" : "");
 	return rd_explain_fix(ret, "# create the completion queue without them");
 }
 
@@ -176,7 +173,6 @@ static bool is_given(const struct rd_failure *f, const struct limit *l)
 
 static size_t check_limits(const struct rd_failure *f, struct rd_explanation *ret)
 {
-	const struct rd_request *r = &f->event->request;
 	_cleanup_buf_ struct rd_buf all = { 0 };
 	enum rd_confidence confidence = RD_CONFIDENCE_MEDIUM;
 	const char *id = NULL;
@@ -184,7 +180,7 @@ static size_t check_limits(const struct rd_failure *f, struct rd_explanation *re
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(limits); i++) {
 		const struct limit *l = &limits[i];
-		uint64_t v = r->v[l->field], most = 0;
+		uint64_t v = f->event->request.v[l->field], most = 0;
 		bool known = rd_failure_attr(f, l->attr, &most);
 
 		if (!is_given(f, l) || ((!known || v <= most) && !(l->zero && !v)))
@@ -304,7 +300,7 @@ static bool find_address(const struct rd_failure *f, struct rd_explanation *ret)
 
 		rd_explain(ret, "qp-type", RD_CONFIDENCE_HIGH,
 			   "queue pair %u is of type %s, and only UD queue pairs can join a multicast group",
-			   qp->number.v, type ? type : "?");
+			   qp->number.v, type ?: "?");
 		return rd_explain_fix(ret, "# use a queue pair of type IBV_QPT_UD");
 	}
 	return false;

@@ -28,7 +28,7 @@ static const char *const objects[] = { "device context",
 
 const char *rd_word_call(const struct rd_event *event)
 {
-	return event->verb ? event->verb : event->method ? event->method : "the call";
+	return event->verb ?: event->method ?: "the call";
 }
 
 const char *rd_word_pointer(uint64_t address, char *ret)
@@ -75,7 +75,7 @@ const char *rd_word_socket(const struct rd_req_address *address, char *ret)
 
 const char *rd_word_port(const struct rd_failure *f, char *ret)
 {
-	const char *ibdev = f->event->ibdev ? f->event->ibdev : "the device";
+	const char *ibdev = f->event->ibdev ?: "the device";
 
 	if (f->dev.port)
 		snprintf(ret, RD_PORT_TEXT, "%.80s/%u", ibdev, f->dev.port);
