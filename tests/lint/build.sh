@@ -15,7 +15,8 @@ make -C $other -j"$(nproc)" V=1 WERROR=1 "${objects[@]}" >build/other-folder/log
 	grep -E -B2 -A8 'error|warning|Error' build/other-folder/log || tail -20 build/other-folder/log
 	exit 1
 }
-for object in "${objects[@]}" build/bpf/*.skel.h; do
+mapfile -t programs < <(cd $other && find build/bpf -name '*.skel.h')
+for object in "${objects[@]}" "${programs[@]:?no programs for the kernel}"; do
 	cmp "$object" "$other/$object" || {
 		echo "the binary depends on the folder it is built in"
 		exit 1
