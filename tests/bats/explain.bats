@@ -159,6 +159,17 @@ host() { # NAME
 	[ "$(severity 'NVRM: Xid (PCI:0000:19:00): 63, pid=1, name=x, Row Remapper: New row marked for remapping')" = warning ]
 	[ "$(severity "NVRM: Xid (PCI:0000:19:00): 119, pid=1, name=x, Timeout after 6s of waiting for RPC response from GPU0 GSP!")" = critical ]
 	[ "$(severity 'node:4717:4717 [1] NCCL INFO Failed to open libibverbs.so[.1]')" = warning ]
+	[ "$(severity 'node:4717:4717 [0] NCCL INFO Channel 00/0 : 8[0] -> 0[0] [receive] via NET/IB/0(3)/GDRDMA')" = note ]
+	[ "$(severity 'node:4717:4717 [0] NCCL INFO Channel 00/0 : 8[0] -> 0[0] [receive] via NET/IB/0(3)')" = warning ]
+	# A call that returned 0, a pointer or a number of completions did not fail; lines of tests, builds and source code tell of none.
+	for line in 'ibv_modify_qp returned 0' 'ibv_reg_mr returned 0x7f3a12345000' 'ibv_poll_cq returned 16' \
+		'PASS: ibv_reg_mr failed as expected: Invalid argument' 'checking for ibv_reg_dmabuf_mr... no' \
+		'  if (ret) fprintf(stderr, "ibv_create_qp failed: %s\n", strerror(errno));' \
+		'# HELP rdma_retries number of transport retry counter exceeded'; do
+		[ "$(severity "$line")" = note ]
+	done
+	[ "$(severity 'ibv_modify_qp returned 110')" = critical ]
+	[ "$(severity 'ibv_poll_cq returned -5')" = critical ]
 	# The status of an event of the connection manager is an errno, if it is negative, and that of no completion.
 	[ "$("$RD" explain --json -- 'error: RDMA_CM_EVENT_ROUTE_ERROR, status -22' | jq -c '.lines[0].objects | [.status, .errno]')" = '[null,22]' ]
 	# A driver without an interface ends its address with a colon, which is no part of it.

@@ -11,6 +11,8 @@
 /* A line with details follows the one that it belongs to at once, or after lines of other processes. */
 #define DETAIL_WITHIN 8
 #define ERRNO_MOST 133
+#define ERRNO_LAST 4095 /* as the kernel returns them in pointers */
+#define RETURNED (ptrdiff_t) strlen("returned ")
 #define EXIT_CODE strlen("exited with code")
 #define GRAM 4
 #define SLOTS (1u << 16)
@@ -331,15 +333,22 @@ static size_t worth_of(const struct entry *entry)
 	return entry->pattern->literal + RD_LOG_LINE_MAX * (form->table ? 0 : 2 + form->step - form->general);
 }
 
-/* A text that a pattern with little else takes for that of an errno has to be one: "ibv_devinfo: 4 devices" has none. */
-static bool has_errnos(const struct rd_log_forms *forms, const struct rd_log_pattern *pattern, const struct match *match)
+/* A text that a pattern with little else takes for that of an errno has to be one: "ibv_devinfo: 4 devices" has none.
+ * And a call that returned 0 succeeded, as one that returned a pointer. */
+static bool has_errnos(const struct rd_log_forms *forms, const struct rd_log_pattern *pattern, const char *line,
+		       const struct match *match)
 {
-	for (size_t i = 0; i < match->n && pattern->literal < LITERAL_ENOUGH; i++) {
+	for (size_t i = 0; i < match->n; i++) {
+		const struct value *value = &match->v[i];
 		_cleanup_free_ char *text = NULL;
 
-		if (match->v[i].field != RD_LOG_ERRNO_TEXT)
+		if (value->field == RD_LOG_ERRNO && value->text - line >= RETURNED &&
+		    !memcmp(value->text - RETURNED, "returned ", RETURNED) &&
+		    (!value->number.v || value->number.v > ERRNO_LAST))
+			return false;
+		if (value->field != RD_LOG_ERRNO_TEXT || pattern->literal >= LITERAL_ENOUGH)
 			continue;
-		text = rd_dup_part(match->v[i].text, match->v[i].size);
+		text = rd_dup_part(value->text, value->size);
 		if (!rd_log_code_in(forms, "errno", text))
 			return false;
 	}
@@ -353,7 +362,7 @@ static void take_better(const struct rd_log_forms *forms, const struct entry *en
 	struct match match = { .form = entry->form };
 
 	if (worth_of(entry) < *best || (worth_of(entry) == *best && ret->form && ret->form <= entry->form) ||
-	    !match_pattern(entry->pattern, line, &match) || !has_errnos(forms, entry->pattern, &match))
+	    !match_pattern(entry->pattern, line, &match) || !has_errnos(forms, entry->pattern, line, &match))
 		return;
 	*best = worth_of(entry);
 	*ret = match;
@@ -528,8 +537,8 @@ static bool is_possible(const struct value *value)
 			memrchr(value->text, ':', value->size) != memchr(value->text, ':', value->size));
 	case RD_LOG_GUID:
 		return value->size >= 8;
-	case RD_LOG_ERRNO: /* as the kernel returns them in pointers */
-		return value->number.v <= 4095;
+	case RD_LOG_ERRNO:
+		return value->number.v <= ERRNO_LAST;
 	case RD_LOG_NETDEV: /* where others print it, RDMA drivers print the name of their device; "interface is down" */
 		return !vendor_table(value->text) && strncmp(value->text, "is ", 3) != 0;
 	case RD_LOG_PORT:
