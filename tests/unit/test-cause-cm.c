@@ -357,6 +357,10 @@ FAILURE_TEST(calls_need_certain_states)
 		{ "rdma_listen", CM_LISTEN, CM_ADDR_BOUND, "this one is listening", "listen once" },
 		{ "rdma_resolve_addr", CM_ADDR_RESOLVED, CM_IDLE, "new or bound; this one is address resolved", "once" },
 		{ "rdma_resolve_route", CM_ADDR_BOUND, CM_ADDR_RESOLVED, "this one is bound", "ADDR_RESOLVED" },
+		/* Since Linux 6.17 a service of InfiniBand can be resolved instead. */
+		{ "rdma_resolve_route", CM_ADDRINFO_QUERY, CM_ADDRINFO_RESOLVED, "this one is resolving a service",
+		  "ADDR_RESOLVED" },
+		{ "rdma_resolve_addr", CM_ADDRINFO_QUERY, CM_ADDRINFO_RESOLVED, "this one is resolving", "once" },
 		{ "rdma_connect", CM_ADDR_RESOLVED, CM_ROUTE_RESOLVED, "this one is address resolved",
 		  "ROUTE_RESOLVED" },
 		/* What is past the step is not led back to it. */

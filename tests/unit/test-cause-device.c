@@ -16,6 +16,9 @@ FAILURE_TEST(functions_with_one_reason)
 	ASSERT_NOTHING(made_errno(m, EACCES));
 	made_errno(m, EINVAL);
 	ASSERT_NOTHING(made_function(m, "ib_uverbs_alloc_pd"));
+	made_function(made_errno(m, EPERM), "ib_uverbs_open");
+	ASSERT_CAUSE(m, "device-namespace", HIGH, "another network namespace", "rdma system");
+	made_errno(m, EINVAL);
 	m->event.origin = -1;
 	ASSERT_NOTHING(m);
 }
@@ -109,6 +112,14 @@ FAILURE_TEST(a_firmware_command_that_failed)
 	ASSERT_UNKNOWN(m, "2 kernel messages since two seconds before the call: none reports");
 }
 
+/* A command that timed out has nothing to do with neighbours. */
+FAILURE_TEST(a_timeout_of_the_driver)
+{
+	made_failure(m, "ibv_create_qp", ETIMEDOUT, MADE_DRIVER, "mlx5_cmd_exec");
+	ASSERT_UNKNOWN(m, "mlx5_0 is present", ": dmesg");
+	ASSERT_UNKNOWN(made_module(m, MADE_CORE), ": ip neigh");
+}
+
 FAILURE_TEST(messages_of_other_calls_are_not_taken)
 {
 	struct rd_krecord records[] = { { .text = CMD_PREFIX "4721): " MKEY_LIMIT ", err(-12)" } };
@@ -128,6 +139,12 @@ FAILURE_TEST(messages_of_other_calls_are_not_taken)
 	/* Another process, which is said. */
 	records[0].text = CMD_PREFIX "999): " MKEY_LIMIT ", err(-12)";
 	ASSERT_UNKNOWN(m, "of another process", "(pid 999)");
+	/* An earlier call of the thread: in this one, the driver did not fail. */
+	records[0].text = CMD_PREFIX "4721): " MKEY_LIMIT ", err(-12)";
+	ASSERT_UNKNOWN(made_origin(m, MADE_UVERBS, "ib_umem_get"), "not of what failed in this call", "(pid 4721)");
+	ASSERT_CAUSE(made_exact(made_function(m, "ib_uverbs_reg_mr"), false), "device-resources", HIGH, "CREATE_MKEY");
+	made_exact(made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr"), true);
+	records[0].text = CMD_PREFIX "999): " MKEY_LIMIT ", err(-12)";
 	/* Ours is not known. */
 	m->event.tid = 0;
 	ASSERT_CAUSE(m, "device-resources", MEDIUM, "CREATE_MKEY");
@@ -287,6 +304,11 @@ FAILURE_TEST(what_a_device_does_not_offer)
 	/* It does, but not this. */
 	made_origin(m, MADE_DRIVER, "mlx5_ib_create_flow");
 	ASSERT_CAUSE(m, "not-supported", MEDIUM, "or not with these attributes");
+	/* What exports a DMA-BUF may refuse to let the device have it. */
+	made_verb(m, "ibv_reg_dmabuf_mr");
+	ASSERT_NOTHING(made_origin(m, MADE_CORE, "ib_umem_dmabuf_get_pinned"));
+	ASSERT_CAUSE(made_origin(m, MADE_UVERBS, "ib_uverbs_reg_dmabuf_mr"), "not-supported", HIGH, "DMA-BUF");
+	made_origin(m, MADE_DRIVER, "mlx5_ib_create_srq");
 	made_verb(m, "ibv_create_srq");
 	ASSERT_CAUSE(made_field(m, RD_REQ_SRQ_TYPE, 2), "not-supported", MEDIUM,
 		     "does not support shared receive queues for tag matching", "srq_type 2");

@@ -44,6 +44,18 @@ FAILURE_TEST(raw_packets_need_a_capability)
 	ASSERT_NOTHING(made_field(m, RD_REQ_QP_TYPE, RD_QPT_RC));
 }
 
+FAILURE_TEST(flow_steering_needs_a_capability)
+{
+	made_failure(m, "ibv_create_flow", EPERM, MADE_UVERBS, "ib_uverbs_ex_create_flow");
+	ASSERT_NOTHING(m);
+	RD_SET(m->event.moment.caps, 0x15);
+	RD_SET(m->event.moment.user_ns_level, 0);
+	ASSERT_CAUSE(m, "capability-missing", HIGH, "flow steering needs CAP_NET_RAW", "does not have", "0x15");
+	ASSERT_NOTHING(made_origin(m, MADE_DRIVER, "mlx5_ib_create_flow"));
+	m->event.moment.caps.v = 1ull << CAP_NET_RAW;
+	ASSERT_NOTHING(made_origin(m, MADE_UVERBS, "ib_uverbs_ex_create_flow"));
+}
+
 FAILURE_TEST(a_queue_pair_without_completion_queue)
 {
 	made_failure(m, "ibv_create_qp", ENOENT, MADE_UVERBS, "ib_uverbs_handler_UVERBS_METHOD_QP_CREATE");
@@ -144,7 +156,9 @@ FAILURE_TEST(sizes_above_the_limits)
 	made_attr(m, "max_qp_wr", 32768);
 	ASSERT_CAUSE(m, "limit-exceeded", HIGH, "is 40000, and max_qp_wr of mlx5_0 is 32768");
 	/* The core has no limits of its own. */
-	ASSERT_CAUSE(made_module(m, MADE_UVERBS), "limit-exceeded", MEDIUM, "40000");
+	made_assert_not(made_module(m, MADE_UVERBS), "limit-exceeded");
+	ASSERT_CAUSE(made_exact(m, false), "limit-exceeded", MEDIUM, "40000");
+	made_exact(m, true);
 	made_module(m, MADE_DRIVER);
 	/* That is the lower one of two limits. */
 	made_attr(m, "max_sge", 30);

@@ -21,7 +21,9 @@ static const char *const states[] = { "new",
 				      "bound",
 				      "listening",
 				      "its device is being removed",
-				      "being destroyed" };
+				      "being destroyed",
+				      "resolving a service",
+				      "service resolved" };
 
 /* What a call needs: the states that it accepts, and what to do in others. */
 static const struct need {
@@ -32,9 +34,9 @@ static const struct need {
 	{ "rdma_bind_addr", 1 << CM_IDLE, "new", "bind an rdma_cm_id once; create another one for another address" },
 	{ "rdma_listen", 1 << CM_IDLE | 1 << CM_ADDR_BOUND, "bound, and not listening yet",
 	  "listen once on an rdma_cm_id; of one that has resolved an address, create another" },
-	{ "rdma_resolve_addr", 1 << CM_IDLE | 1 << CM_ADDR_BOUND, "new or bound",
+	{ "rdma_resolve_addr", 1 << CM_IDLE | 1 << CM_ADDR_BOUND | 1 << CM_ADDRINFO_RESOLVED, "new or bound",
 	  "resolve an address once; wait for RDMA_CM_EVENT_ADDR_RESOLVED, or create another rdma_cm_id" },
-	{ "rdma_resolve_route", 1 << CM_ADDR_RESOLVED, "address resolved",
+	{ "rdma_resolve_route", 1 << CM_ADDR_RESOLVED | 1 << CM_ADDRINFO_RESOLVED, "address resolved",
 	  "call rdma_resolve_addr first, and wait for RDMA_CM_EVENT_ADDR_RESOLVED" },
 	{ "rdma_connect", 1 << CM_ROUTE_RESOLVED, "route resolved",
 	  "call rdma_resolve_route first, and wait for RDMA_CM_EVENT_ROUTE_RESOLVED" },
@@ -89,7 +91,9 @@ static bool find_state(const struct rd_failure *f, const struct need *need, stru
 	rd_cm_add_id(f, ret);
 	/* What is past the states that it needs does not come back to them. */
 	return rd_explain_fix(ret, "# %s",
-			      v >= CM_DEVICE_REMOVAL || (v <= CM_DISCONNECT && need->states < 1u << v) ?
+			      v == CM_DEVICE_REMOVAL || v == CM_DESTROYING ||
+					      (v <= CM_DISCONNECT &&
+					       (need->states & ((1u << CM_DEVICE_REMOVAL) - 1)) < 1u << v) ?
 				      "create another rdma_cm_id, and call it once in that state" :
 				      need->fix);
 }

@@ -353,6 +353,10 @@ bool rd_find_firmware(const struct rd_failure *f, struct rd_explanation *ret, st
 			other = record;
 			continue;
 		}
+		/* The driver did not fail: an earlier call of the thread did. */
+		if (f->event->origin_exact && !rd_failure_in_driver(f))
+			return rd_explain_fact(looked, "kernel log, not of what failed in this call: %.200s",
+					       record->text);
 		status = find_status(&report);
 		rd_explain(ret, status->id, report.has_pid && f->event->tid ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 			   "%s: firmware command %s failed with status \"%s\", syndrome %s", status->what,

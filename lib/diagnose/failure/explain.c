@@ -59,7 +59,7 @@ static const struct rule {
 	{ rd_find_path, { ETIMEDOUT, ENETUNREACH, EHOSTUNREACH, ENETDOWN, ENODEV, EINVAL, EACCES }, RD_FACT_PATH },
 	{ rd_find_rdma_cgroup, { EAGAIN }, RD_FACT_CGROUP },
 	{ rd_find_removed, { EIO, ENXIO, ENODEV, ENODATA, ENOENT, ETIMEDOUT }, RD_FACT_DEVICE },
-	{ rd_find_core_checks, { EINVAL, EPROTONOSUPPORT, EACCES, ENOSYS }, 0 },
+	{ rd_find_core_checks, { EINVAL, EPROTONOSUPPORT, EACCES, ENOSYS, EPERM }, 0 },
 	{ rd_find_support, { EOPNOTSUPP, EPROTONOSUPPORT, ENOTTY, 524 /* ENOTSUPP */ }, RD_FACT_DEVICE },
 	{ rd_find_malformed, { ENOSPC, EMSGSIZE }, 0 },
 	{ rd_find_exhausted, { ENOMEM, ENOSPC, EINVAL }, RD_FACT_LIMITS | RD_FACT_OBJECTS },
@@ -162,7 +162,9 @@ static void add_next(const struct rd_failure *f, struct rd_explanation *ret)
 	bool cm = f->event->object && !strcmp(f->event->object, "RDMA_CM");
 	size_t i = 0;
 
-	while ((nexts[i].cm && !cm) || (nexts[i].err && nexts[i].err != -f->event->err))
+	/* Drivers have timeouts of their own: those of commands. */
+	while ((nexts[i].cm && !cm) || (nexts[i].err && nexts[i].err != -f->event->err) ||
+	       (nexts[i].err == ETIMEDOUT && rd_failure_in_driver(f)))
 		i++;
 	if (f->other_net_ns && !strncmp(nexts[i].command, "ip ", 3))
 		rd_explain_fix(ret, "nsenter -t %u -n %s", f->event->pid, nexts[i].command);

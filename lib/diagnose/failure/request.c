@@ -297,6 +297,9 @@ static const struct check {
 	{ "@(ib_init_ucontext|ib_uverbs_get_context)", EINVAL, "context-state",
 	  "the open device file has a context already",
 	  "one context per open file: each ibv_open_device opens the file again" },
+	{ "ib_uverbs_open", EPERM, "device-namespace",
+	  "the device belongs to another network namespace than the process, and is not shared among them",
+	  "rdma system shows whether devices are shared, and rdma dev set moves one to a network namespace" },
 	{ "ucma_write", EACCES, "credentials-changed",
 	  "the process changed its user, groups or capabilities after it had opened /dev/infiniband/rdma_cm",
 	  "create the event channel (rdma_create_event_channel) after changing credentials" },
@@ -462,7 +465,8 @@ bool rd_find_support(const struct rd_failure *f, struct rd_explanation *ret, str
 	}
 	if (find_qp_type(f, ret) || find_variant(f, ret))
 		return true;
-	if (!what)
+	/* For memory of a DMA-BUF the driver was called: what exports it refused. */
+	if (!what || rd_failure_origin_is(f, "*umem*"))
 		return false;
 	/* A driver that has the function may refuse the attributes of the request. */
 	rd_explain(ret, "not-supported", rd_failure_in_driver(f) ? RD_CONFIDENCE_MEDIUM : RD_CONFIDENCE_HIGH,

@@ -45,18 +45,21 @@ static bool find_qp_flags(const struct rd_failure *f, struct rd_explanation *ret
 	return rd_explain_fix(ret, "# leave create_flags 0\n# only UD and raw packet queue pairs have flags");
 }
 
-/* The kernel checks the capability against the initial user namespace. */
+/* Raw packets and flow steering: the kernel checks the capability against the initial user namespace. */
 static bool find_raw(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_moment *m = &f->event->moment;
 	bool has = m->caps.known == RD_OK && m->caps.v >> CAP_NET_RAW & 1,
 	     inner = m->user_ns_level.known == RD_OK && m->user_ns_level.v;
 
-	if (f->event->err != -EPERM || !is_create_qp(f->event) ||
-	    f->event->request.v[RD_REQ_QP_TYPE] != RD_QPT_RAW_PACKET || m->caps.known != RD_OK || (has && !inner))
+	bool flow = rd_is_verb(f->event, "ibv_create_flow") && !rd_failure_in_driver(f);
+
+	if (f->event->err != -EPERM ||
+	    (!flow && (!is_create_qp(f->event) || f->event->request.v[RD_REQ_QP_TYPE] != RD_QPT_RAW_PACKET)) ||
+	    m->caps.known != RD_OK || (has && !inner))
 		return false;
-	rd_explain(ret, "capability-missing", RD_CONFIDENCE_HIGH,
-		   "raw packet queue pairs need CAP_NET_RAW, which the process %s",
+	rd_explain(ret, "capability-missing", RD_CONFIDENCE_HIGH, "%s CAP_NET_RAW, which the process %s",
+		   flow ? "flow steering needs" : "raw packet queue pairs need",
 		   has ? "has only in its user namespace" : "does not have");
 	rd_explain_fact(ret, "effective capabilities: 0x%" PRIx64 "%s", m->caps.v,
 			inner ? ", of a user namespace that is not the initial one" : "");
@@ -184,6 +187,9 @@ static size_t check_limits(const struct rd_failure *f, struct rd_explanation *re
 		bool known = rd_failure_attr(f, l->attr, &most);
 
 		if (!is_given(f, l) || ((!known || v <= most) && !(l->zero && !v)))
+			continue;
+		/* No core compares it, and the driver did not fail. */
+		if (v && l->field != RD_REQ_CQE && f->event->origin_exact && !rd_failure_in_driver(f))
 			continue;
 		rd_buf_printf(&all, "%s%s is %" PRIu64, n ? "; or " : "", rd_req_name(l->field), v);
 		if (v)

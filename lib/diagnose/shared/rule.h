@@ -73,6 +73,8 @@ enum {
 	CM_LISTEN,
 	CM_DEVICE_REMOVAL,
 	CM_DESTROYING,
+	CM_ADDRINFO_QUERY, /* since Linux 6.17 */
+	CM_ADDRINFO_RESOLVED,
 };
 
 /* Whether the call is one of librdmacm. */
