@@ -173,6 +173,35 @@ TEST(a_missing_node_is_named_once_and_a_swapped_one_as_replaced)
 		      SAYS("fabric-node-replaced|h2 mlx5_0 (0x0000000000000002)|h2 mlx5_0 (0x0000000000000022)"));
 }
 
+/* Who disabled a port knows why its link is down. */
+TEST(a_disabled_port_is_named)
+{
+	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
+	struct rd_fabric plan, now;
+
+	fabric_from_text(PLAN, &plan);
+	fabric_from_text(HEAD "node 0xa switch 4 \"sw a\"\nnode 0xb switch 4 \"sw b\"\nnode 0x1 ca 1 \"h1 mlx5_0\"\n"
+			      "node 0x3 ca 1 \"h3 mlx5_0\"\nlink 0xa 1 0xb 1 4xEDR\nlink 0xa 2 0x1 1 4xEDR\n"
+			      "link 0xb 2 0x3 1 4xEDR\n",
+			 &now);
+	now.ports[fabric_port_at(&now, 0xa, 3)].physical_state = RD_PHYSICAL_DISABLED;
+	now.ports[fabric_port_at(&now, 0xb, 3)].physical_state = RD_PHYSICAL_DISABLED;
+	rd_fabric_compare(&plan, &now, &findings);
+	assert_int_equal(findings.n, 2);
+	assert_string_equal(findings.v[0].observed,
+			    "not found: sw a (0x000000000000000a) port 3, where it was connected, is disabled");
+	assert_int_equal(findings.v[1].severity, RD_SEV_NOTE);
+	assert_string_equal(findings.v[1].title, "link of the saved topology is disabled");
+	now.ports[fabric_port_at(&now, 0xa, 3)].physical_state = 2;
+	now.ports[fabric_port_at(&now, 0xb, 3)].physical_state = 2;
+	rd_findings_deinit(&findings);
+	rd_fabric_compare(&plan, &now, &findings);
+	assert_string_equal(findings.v[0].observed, "not found");
+	assert_int_equal(findings.v[1].severity, RD_SEV_WARNING);
+	rd_fabric_deinit(&plan);
+	rd_fabric_deinit(&now);
+}
+
 /* A part of the network with switches behind one another: the one at the border is the cause, whatever its place in the file. */
 TEST(what_is_behind_a_missing_switch_is_its_consequence)
 {

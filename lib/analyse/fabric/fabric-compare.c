@@ -49,6 +49,19 @@ static size_t other_port(const struct rd_fabric *from, const size_t *map, const 
 	return rd_fabric_find_port(to, to->nodes[node].guid, from->ports[port].number);
 }
 
+/* A port of the saved topology, or the one that its cable led to, which is disabled now; RD_NONE. */
+static size_t disabled_port(const struct comparison *c, size_t planned)
+{
+	for (int end = 0; end < 2 && planned != RD_NONE; end++) {
+		size_t now = other_port(c->plan, c->to_now, c->now, planned);
+
+		if (now != RD_NONE && c->now->ports[now].physical_state == RD_PHYSICAL_DISABLED)
+			return now;
+		planned = c->plan->ports[planned].peer;
+	}
+	return RD_NONE;
+}
+
 /* ---- nodes */
 
 static void map_nodes(struct comparison *c)
@@ -103,7 +116,7 @@ static const struct {
 				"its host cannot take part in a job", RD_SEV_CRITICAL },
 			      "not found",
 			      "a channel adapter",
-			      "# on the host: ibstat, dmesg\n# check its power, and the cable at both ends" },
+			      "# on the host: ibstat, dmesg\n# check its power, the cable at both ends, and whether the port at the switch is enabled" },
 };
 
 /* Takes ownership of both texts; NULL: the text of node_changes. `cause`: index of the finding that explains it; RD_NONE. */
@@ -192,6 +205,22 @@ static size_t find_duplicate_of(const struct comparison *c, size_t missing)
 	return RD_NONE;
 }
 
+/* A missing adapter: whether the port that it was connected to is disabled. */
+static void report_missing_adapter(struct comparison *c, size_t node, size_t cause)
+{
+	size_t at = c->plan->nodes[node].first, off = RD_NONE;
+	char *observed = NULL;
+
+	while (off == RD_NONE && at < c->plan->nodes[node].end)
+		off = disabled_port(c, at++);
+	if (off != RD_NONE) {
+		_cleanup_free_ char *port = port_text(c->now, off);
+
+		observed = rd_text("not found: %s, where it was connected, is disabled", port);
+	}
+	add_node_finding(c, ADAPTER_MISSING, &c->plan->nodes[node], observed, NULL, cause);
+}
+
 static size_t cause_of_missing(const struct comparison *c, size_t node)
 {
 	_cleanup_free_ char *subject = rd_fabric_node_text(&c->plan->nodes[node]);
@@ -266,7 +295,7 @@ static void compare_nodes(struct comparison *c)
 		const struct rd_fabric_node *node = &c->plan->nodes[i];
 
 		if (is_missing(c, i) && node->kind == RD_NODE_CA)
-			add_node_finding(c, ADAPTER_MISSING, node, NULL, NULL, cause_of_missing(c, i));
+			report_missing_adapter(c, i, cause_of_missing(c, i));
 		else if (c->of[i].replaced)
 			add_node_finding(c, NODE_REPLACED, node, rd_fabric_node_text(&c->now->nodes[c->to_now[i]]),
 					 rd_fabric_node_text(node), find_duplicate(c, c->to_now[i]));
@@ -311,6 +340,7 @@ static void blame_missing(struct comparison *c, size_t planned, const struct rd_
 }
 
 static const char title_missing[] = "cable in the saved topology is missing or its link is down";
+static const char title_disabled[] = "link of the saved topology is disabled";
 
 static void add_cable_finding(struct comparison *c, size_t planned, size_t now, size_t peer, const char *id,
 			      const char *title)
@@ -320,7 +350,7 @@ static void add_cable_finding(struct comparison *c, size_t planned, size_t now, 
 	const struct rd_fabric_port *port = &of->ports[now == RD_NONE ? planned : now];
 	struct rd_finding finding = {
 		.id = id,
-		.severity = RD_SEV_WARNING,
+		.severity = title == title_disabled ? RD_SEV_NOTE : RD_SEV_WARNING,
 		.title = title,
 		.why = "routing and host ordering were computed for the saved topology",
 		.node_guid = of->nodes[port->node].guid,
@@ -410,7 +440,8 @@ static void compare_cable(struct comparison *c, size_t i, int pass)
 		if (is_unsure(c, ends[0], now[0]) || is_unsure(c, ends[1], now[1]))
 			c->unknown_cables += pass == 0;
 		else if (pass == 0)
-			add_cable_finding(c, ends[0], now[0], RD_NONE, "fabric-cable-missing", title_missing);
+			add_cable_finding(c, ends[0], now[0], RD_NONE, "fabric-cable-missing",
+					  disabled_port(c, ends[0]) == RD_NONE ? title_missing : title_disabled);
 		return;
 	}
 	for (int e = 0; e < 2; e++)

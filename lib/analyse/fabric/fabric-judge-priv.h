@@ -5,8 +5,6 @@
 
 #include "analyse/fabric/fabric.h"
 
-#define RD_PHYSICAL_DISABLED 3 /* PortInfo:PortPhysicalState */
-
 enum rd_fate {
 	RD_FATE_HERE,
 	RD_FATE_SILENT, /* no queried port responded */

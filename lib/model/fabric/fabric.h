@@ -73,6 +73,8 @@ enum rd_presence {
 	RD_PORT_UNREACHED, /* found before; the latest walk did not get there, so its state is of an earlier one */
 };
 
+#define RD_PHYSICAL_DISABLED 3 /* PortInfo:PortPhysicalState */
+
 struct rd_fabric_port {
 	size_t node;
 	unsigned number;
