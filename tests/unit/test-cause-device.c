@@ -138,10 +138,10 @@ FAILURE_TEST(messages_of_other_calls_are_not_taken)
 	records[0].device = "+pci:" MADE_PCI;
 	/* Another process, which is said. */
 	records[0].text = CMD_PREFIX "999): " MKEY_LIMIT ", err(-12)";
-	ASSERT_UNKNOWN(m, "of another process", "(pid 999)");
+	ASSERT_UNKNOWN(m, "of another call", "(pid 999)");
 	/* An earlier call of the thread: in this one, the driver did not fail. */
 	records[0].text = CMD_PREFIX "4721): " MKEY_LIMIT ", err(-12)";
-	ASSERT_UNKNOWN(made_origin(m, MADE_UVERBS, "ib_umem_get"), "not of what failed in this call", "(pid 4721)");
+	ASSERT_UNKNOWN(made_origin(m, MADE_UVERBS, "ib_umem_get"), "of another call", "(pid 4721)");
 	ASSERT_CAUSE(made_exact(made_function(m, "ib_uverbs_reg_mr"), false), "device-resources", HIGH, "CREATE_MKEY");
 	made_exact(made_origin(m, MADE_DRIVER, "mlx5_ib_reg_user_mr"), true);
 	records[0].text = CMD_PREFIX "999): " MKEY_LIMIT ", err(-12)";

@@ -188,16 +188,14 @@ TEST(a_disabled_port_is_named)
 	now.ports[fabric_port_at(&now, 0xb, 3)].physical_state = RD_PHYSICAL_DISABLED;
 	rd_fabric_compare(&plan, &now, &findings);
 	assert_int_equal(findings.n, 2);
-	assert_string_equal(findings.v[0].observed,
-			    "not found: sw a (0x000000000000000a) port 3, where it was connected, is disabled");
-	assert_int_equal(findings.v[1].severity, RD_SEV_NOTE);
+	assert_string_equal(findings.v[0].observed, "not found, and sw a (0x000000000000000a) port 3 is disabled");
 	assert_string_equal(findings.v[1].title, "link of the saved topology is disabled");
 	now.ports[fabric_port_at(&now, 0xa, 3)].physical_state = 2;
 	now.ports[fabric_port_at(&now, 0xb, 3)].physical_state = 2;
 	rd_findings_deinit(&findings);
 	rd_fabric_compare(&plan, &now, &findings);
 	assert_string_equal(findings.v[0].observed, "not found");
-	assert_int_equal(findings.v[1].severity, RD_SEV_WARNING);
+	assert_string_equal(findings.v[1].title, "cable in the saved topology is missing or its link is down");
 	rd_fabric_deinit(&plan);
 	rd_fabric_deinit(&now);
 }

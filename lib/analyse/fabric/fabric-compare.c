@@ -49,17 +49,17 @@ static size_t other_port(const struct rd_fabric *from, const size_t *map, const 
 	return rd_fabric_find_port(to, to->nodes[node].guid, from->ports[port].number);
 }
 
-/* A port of the saved topology, or the one that its cable led to, which is disabled now; RD_NONE. */
-static size_t disabled_port(const struct comparison *c, size_t planned)
+/* Of ports of the saved topology, and those that their cables led to, one that is disabled now; RD_NONE. */
+static size_t disabled_port(const struct comparison *c, size_t from, size_t end)
 {
-	for (int end = 0; end < 2 && planned != RD_NONE; end++) {
-		size_t now = other_port(c->plan, c->to_now, c->now, planned);
+	size_t ret = RD_NONE;
 
-		if (now != RD_NONE && c->now->ports[now].physical_state == RD_PHYSICAL_DISABLED)
-			return now;
-		planned = c->plan->ports[planned].peer;
+	for (size_t i = 2 * from; i < 2 * end && ret == RD_NONE; i++) {
+		ret = other_port(c->plan, c->to_now, c->now, i % 2 ? c->plan->ports[i / 2].peer : i / 2);
+		if (ret != RD_NONE && c->now->ports[ret].physical_state != RD_PHYSICAL_DISABLED)
+			ret = RD_NONE;
 	}
-	return RD_NONE;
+	return ret;
 }
 
 /* ---- nodes */
@@ -205,22 +205,6 @@ static size_t find_duplicate_of(const struct comparison *c, size_t missing)
 	return RD_NONE;
 }
 
-/* A missing adapter: whether the port that it was connected to is disabled. */
-static void report_missing_adapter(struct comparison *c, size_t node, size_t cause)
-{
-	size_t at = c->plan->nodes[node].first, off = RD_NONE;
-	char *observed = NULL;
-
-	while (off == RD_NONE && at < c->plan->nodes[node].end)
-		off = disabled_port(c, at++);
-	if (off != RD_NONE) {
-		_cleanup_free_ char *port = port_text(c->now, off);
-
-		observed = rd_text("not found: %s, where it was connected, is disabled", port);
-	}
-	add_node_finding(c, ADAPTER_MISSING, &c->plan->nodes[node], observed, NULL, cause);
-}
-
 static size_t cause_of_missing(const struct comparison *c, size_t node)
 {
 	_cleanup_free_ char *subject = rd_fabric_node_text(&c->plan->nodes[node]);
@@ -294,9 +278,14 @@ static void compare_nodes(struct comparison *c)
 	for (size_t i = 0; i < c->plan->n_nodes; i++) {
 		const struct rd_fabric_node *node = &c->plan->nodes[i];
 
-		if (is_missing(c, i) && node->kind == RD_NODE_CA)
-			report_missing_adapter(c, i, cause_of_missing(c, i));
-		else if (c->of[i].replaced)
+		if (is_missing(c, i) && node->kind == RD_NODE_CA) {
+			size_t off = disabled_port(c, node->first, node->end);
+			_cleanup_free_ char *port = port_text(c->now, off);
+
+			add_node_finding(c, ADAPTER_MISSING, node,
+					 off == RD_NONE ? NULL : rd_text("not found, and %s is disabled", port), NULL,
+					 cause_of_missing(c, i));
+		} else if (c->of[i].replaced)
 			add_node_finding(c, NODE_REPLACED, node, rd_fabric_node_text(&c->now->nodes[c->to_now[i]]),
 					 rd_fabric_node_text(node), find_duplicate(c, c->to_now[i]));
 	}
@@ -340,7 +329,6 @@ static void blame_missing(struct comparison *c, size_t planned, const struct rd_
 }
 
 static const char title_missing[] = "cable in the saved topology is missing or its link is down";
-static const char title_disabled[] = "link of the saved topology is disabled";
 
 static void add_cable_finding(struct comparison *c, size_t planned, size_t now, size_t peer, const char *id,
 			      const char *title)
@@ -350,7 +338,7 @@ static void add_cable_finding(struct comparison *c, size_t planned, size_t now, 
 	const struct rd_fabric_port *port = &of->ports[now == RD_NONE ? planned : now];
 	struct rd_finding finding = {
 		.id = id,
-		.severity = title == title_disabled ? RD_SEV_NOTE : RD_SEV_WARNING,
+		.severity = RD_SEV_WARNING,
 		.title = title,
 		.why = "routing and host ordering were computed for the saved topology",
 		.node_guid = of->nodes[port->node].guid,
@@ -441,7 +429,9 @@ static void compare_cable(struct comparison *c, size_t i, int pass)
 			c->unknown_cables += pass == 0;
 		else if (pass == 0)
 			add_cable_finding(c, ends[0], now[0], RD_NONE, "fabric-cable-missing",
-					  disabled_port(c, ends[0]) == RD_NONE ? title_missing : title_disabled);
+					  disabled_port(c, i, i + 1) == RD_NONE ?
+						  title_missing :
+						  "link of the saved topology is disabled");
 		return;
 	}
 	for (int e = 0; e < 2; e++)

@@ -348,15 +348,13 @@ bool rd_find_firmware(const struct rd_failure *f, struct rd_explanation *ret, st
 		    (pci && strcmp(pci, f->dev.pci) != 0) || (report.has_err && (int)report.err != -f->event->err))
 			continue;
 		/* The pid in a message is that of the initial namespace. Of several processes that fail at once each has its own
-		 * message; if ours is not among them, we are in another namespace, or the firmware is not the cause. */
-		if (report.has_pid && f->event->tid && report.pid != f->event->tid) {
+		 * message; if ours is not among them, we are in another namespace, or the firmware is not the cause. Nor is it of a call
+		 * in which the driver did not fail. */
+		if ((report.has_pid && f->event->tid && report.pid != f->event->tid) ||
+		    (f->event->origin_exact && !rd_failure_in_driver(f))) {
 			other = record;
 			continue;
 		}
-		/* The driver did not fail: an earlier call of the thread did. */
-		if (f->event->origin_exact && !rd_failure_in_driver(f))
-			return rd_explain_fact(looked, "kernel log, not of what failed in this call: %.200s",
-					       record->text);
 		status = find_status(&report);
 		rd_explain(ret, status->id, report.has_pid && f->event->tid ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 			   "%s: firmware command %s failed with status \"%s\", syndrome %s", status->what,
@@ -367,7 +365,7 @@ bool rd_find_firmware(const struct rd_failure *f, struct rd_explanation *ret, st
 		return rd_explain_fix(ret, "%s", fix);
 	}
 	if (other)
-		rd_explain_fact(looked, "kernel log, of another process or seen from another PID namespace: %.200s",
+		rd_explain_fact(looked, "kernel log, of another call, or seen from another PID namespace: %.200s",
 				other->text);
 	else if (f->log_first < f->log.n)
 		rd_explain_fact(

@@ -184,12 +184,11 @@ static size_t check_limits(const struct rd_failure *f, struct rd_explanation *re
 	for (size_t i = 0; i < RD_ARRAY_SIZE(limits); i++) {
 		const struct limit *l = &limits[i];
 		uint64_t v = f->event->request.v[l->field], most = 0;
-		bool known = rd_failure_attr(f, l->attr, &most);
+		/* No core compares others: then the driver was not asked. */
+		bool possible = l->field == RD_REQ_CQE || !f->event->origin_exact || rd_failure_in_driver(f);
+		bool known = rd_failure_attr(f, l->attr, &most) && possible;
 
 		if (!is_given(f, l) || ((!known || v <= most) && !(l->zero && !v)))
-			continue;
-		/* No core compares it, and the driver did not fail. */
-		if (v && l->field != RD_REQ_CQE && f->event->origin_exact && !rd_failure_in_driver(f))
 			continue;
 		rd_buf_printf(&all, "%s%s is %" PRIu64, n ? "; or " : "", rd_req_name(l->field), v);
 		if (v)
