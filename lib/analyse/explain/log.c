@@ -12,7 +12,6 @@
 #define DETAIL_WITHIN 8
 #define ERRNO_MOST 133
 #define ERRNO_LAST 4095 /* as the kernel returns them in pointers */
-#define RETURNED (ptrdiff_t) strlen("returned ")
 #define EXIT_CODE strlen("exited with code")
 #define GRAM 4
 #define SLOTS (1u << 16)
@@ -338,12 +337,15 @@ static size_t worth_of(const struct entry *entry)
 static bool has_errnos(const struct rd_log_forms *forms, const struct rd_log_pattern *pattern, const char *line,
 		       const struct match *match)
 {
+	static const char returned[] = "returned ";
+	const ptrdiff_t before = sizeof(returned) - 1;
+
 	for (size_t i = 0; i < match->n; i++) {
 		const struct value *value = &match->v[i];
 		_cleanup_free_ char *text = NULL;
 
-		if (value->field == RD_LOG_ERRNO && value->text - line >= RETURNED &&
-		    !memcmp(value->text - RETURNED, "returned ", RETURNED) &&
+		if (value->field == RD_LOG_ERRNO && value->text - line >= before &&
+		    memcmp(value->text - before, returned, sizeof(returned) - 1) == 0 &&
 		    (!value->number.v || value->number.v > ERRNO_LAST))
 			return false;
 		if (value->field != RD_LOG_ERRNO_TEXT || pattern->literal >= LITERAL_ENOUGH)

@@ -50,9 +50,8 @@ static bool find_raw(const struct rd_failure *f, struct rd_explanation *ret)
 {
 	const struct rd_moment *m = &f->event->moment;
 	bool has = m->caps.known == RD_OK && m->caps.v >> CAP_NET_RAW & 1,
-	     inner = m->user_ns_level.known == RD_OK && m->user_ns_level.v;
-
-	bool flow = rd_is_verb(f->event, "ibv_create_flow") && !rd_failure_in_driver(f);
+	     inner = m->user_ns_level.known == RD_OK && m->user_ns_level.v,
+	     flow = rd_is_verb(f->event, "ibv_create_flow") && !rd_failure_in_driver(f);
 
 	if (f->event->err != -EPERM ||
 	    (!flow && (!is_create_qp(f->event) || f->event->request.v[RD_REQ_QP_TYPE] != RD_QPT_RAW_PACKET)) ||
