@@ -107,10 +107,24 @@ TEST(a_lid_for_the_port_and_for_the_subnet_manager)
 	EXPECT("ib-sm-lid", "no SM and no role", RD_SEV_UNKNOWN, no_sm_and_no_role(&f));
 }
 
+/* Ports 0, 2, 3 and 4 are in one partition, port 1 in another. */
+static void other_partition(struct fixture *f, unsigned more)
+{
+	for (unsigned i = 0; i < more; i++)
+		add_nic(f, (int)f->host.n_ports);
+	rd_port_views_deinit(&f->ports);
+	rd_port_views_init(&f->ports, &f->host);
+	for (size_t p = 0; p < f->ports.n; p++)
+		f->ports.v[p].role = RD_ROLE_COMPUTE;
+	f->host.ports[1].pkeys[0] = 0x8005;
+}
+
 TEST(full_member_of_a_partition)
 {
 	EXPECT("ib-pkey", "no partition", RD_SEV_CRITICAL, f.host.ports[1].n_pkeys = 0);
 	EXPECT("ib-pkey", "limited", RD_SEV_WARNING, f.host.ports[1].pkeys[0] = 0x7fff);
+	EXPECT("ib-pkey", "in the partition of no other", RD_SEV_WARNING, other_partition(&f, 2));
+	EXPECT("ib-pkey", "in the partition of no other, of three", RD_SEV_OK, other_partition(&f, 0));
 	EXPECT("ib-pkey", "pkeys not read", RD_SEV_UNKNOWN, f.host.ports[1].pkeys_known = false);
 }
 

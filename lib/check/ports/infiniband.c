@@ -13,45 +13,72 @@ static bool is_judged(const struct rd_port_views *views, size_t p)
 	return rd_port_is_ib(port) && rd_port_active(port) && !rd_port_layer_is_odd(views, p);
 }
 
+static void judge_assigned(const struct rd_check_input *in, size_t p, const char *name, const char *what,
+			   enum rd_known known, unsigned lid, struct rd_check_out *out)
+{
+	_cleanup_free_ char *reason = rd_text("%s not reported", what);
+
+	if (!is_judged(in->ports, p))
+		return;
+	if (known != RD_OK)
+		rd_check_unknown(out, name, reason);
+	else if (lid == 0 || lid == LID_PERMISSIVE)
+		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name, rd_text("%s %u", what, lid),
+				  rd_text("1 to 49151"));
+	else
+		rd_check_good(out, name);
+}
+
 static void judge_lid(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_port *port = &in->host->ports[p];
 
-	if (!rd_port_layer_known(in->host, port, out) || !is_judged(in->ports, p))
-		return;
-	if (port->lid.known != RD_OK)
-		rd_check_unknown(out, name, "LID not reported");
-	else if (port->lid.v == 0 || port->lid.v == LID_PERMISSIVE)
-		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name, rd_text("LID %u", port->lid.v),
-				  rd_text("1 to 49151"));
-	else
-		rd_check_good(out, name);
+	if (rd_port_layer_known(in->host, port, out))
+		judge_assigned(in, p, name, "LID", port->lid.known, port->lid.v, out);
 }
 
 static void judge_sm(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_port *port = &in->host->ports[p];
 
-	if (!is_judged(in->ports, p))
-		return;
-	if (port->sm_lid.known != RD_OK)
-		rd_check_unknown(out, name, "subnet manager LID not reported");
-	else if (port->sm_lid.v == 0 || port->sm_lid.v == LID_PERMISSIVE)
-		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name,
-				  rd_text("subnet manager LID %u", port->sm_lid.v), rd_text("1 to 49151"));
-	else
-		rd_check_good(out, name);
+	judge_assigned(in, p, name, "subnet manager LID", port->sm_lid.known, port->sm_lid.v, out);
+}
+
+/* The first P_Key with these bits; 0: none. */
+static uint16_t find_pkey(const struct rd_port *port, uint16_t mask, uint16_t bits)
+{
+	for (size_t i = 0; i < port->n_pkeys; i++)
+		if ((port->pkeys[i] & mask) == bits)
+			return port->pkeys[i];
+	return 0;
+}
+
+/* The P_Key of all other compute ports, three at least, that this one lacks; 0: each rail has its own, say. */
+static uint16_t missing_pkey(const struct rd_port_views *views, size_t p)
+{
+	uint16_t usual = 0;
+	size_t n = 0;
+
+	for (size_t q = 0; q < views->n && views->v[p].role == RD_ROLE_COMPUTE; q++) {
+		uint16_t pkey = find_pkey(&views->host->ports[q], PKEY_FULL, PKEY_FULL);
+
+		if (q == p || views->v[q].role != RD_ROLE_COMPUTE || !is_judged(views, q))
+			continue;
+		if (n++ && pkey != usual)
+			return 0;
+		usual = pkey;
+	}
+	return n >= 3 && !find_pkey(&views->host->ports[p], 0xffff, usual) ? usual : 0;
 }
 
 static void judge_pkey(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_port *port = &in->host->ports[p];
-	bool full = false;
+	bool full = find_pkey(port, PKEY_FULL, PKEY_FULL) != 0;
+	uint16_t missing = missing_pkey(in->ports, p);
 
 	if (!is_judged(in->ports, p))
 		return;
-	for (size_t i = 0; i < port->n_pkeys; i++)
-		full |= (port->pkeys[i] & PKEY_FULL) != 0;
 	if (!port->pkeys_known)
 		rd_check_unknown(out, name, "P_Key table not reported");
 	else if (port->n_pkeys == 0)
@@ -66,6 +93,9 @@ static void judge_pkey(const struct rd_check_input *in, size_t p, const char *na
 		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_WARNING, name,
 				  rd_text("limited member of all %zu partitions", port->n_pkeys),
 				  rd_text("full member of at least one partition"));
+	else if (missing)
+		rd_check_warn(out, name, rd_text("not in the partition of the other compute ports"),
+			      rd_text("P_Key 0x%04x", missing));
 	else
 		rd_check_good(out, name);
 }
