@@ -43,17 +43,21 @@ static void run_memlock(const struct rd_check_input *in, struct rd_check_out *ou
 {
 	const struct rd_system *system = in->system;
 	_cleanup_free_ char *from = NULL;
-	bool judged = false;
+	bool judged = false, runtime = false;
 
 	if (!system)
 		return rd_check_unknown(out, "services", "limits were not read");
+	for (size_t i = 0; i < system->n_launchers; i++)
+		runtime |= rd_program_starts_containers(system->launchers[i].comm) &&
+			   strcmp(system->launchers[i].comm, "kubelet") != 0;
 	for (size_t i = 0; i < system->n_launchers; i++) {
 		bool asked = system->launchers[i].pid == system->asked_pid;
 		const struct rd_launcher *launcher;
 		char subject[64];
 
-		/* Whether a daemon uses RDMA is unknown. */
-		if ((system->launchers[i].serves && !asked) ||
+		/* Whether a daemon uses RDMA is unknown; pods have the limit of the container runtime that the kubelet calls. */
+		if ((!asked &&
+		     (system->launchers[i].serves || (runtime && strcmp(system->launchers[i].comm, "kubelet") == 0))) ||
 		    (in->user && rd_program_starts_containers(system->launchers[i].comm)))
 			continue;
 		/* `asked`: the process of --pid, judged with its capabilities. Processes that a launcher starts inherit its limit only. */
