@@ -108,6 +108,12 @@ static const struct {
 	unsigned times;
 	const char *line;
 } printed[] = {
+	{ RD_KLOG_MLX5_NOT_RECOVERED, "log-nic-health", RD_SEV_CRITICAL, 1,
+	  "mlx5_core 0000:5c:00.0: mlx5_health_try_recover:338:(pid 5553): health recovery flow aborted, PCI reads still not working" },
+	{ RD_KLOG_MLX5_HOT, "log-nic-health", RD_SEV_WARNING, 1,
+	  "mlx5_core 0000:5c:00.0: temp_warn:170:(pid 0): High temperature on sensors with bit set 0 1" },
+	{ RD_KLOG_PCIE_CONTAINED, "log-pcie-errors", RD_SEV_WARNING, 1,
+	  "pcieport 0000:5b:00.0: DPC: containment event, status:0x1f01 source:0x0000" },
 	{ RD_KLOG_BNXT_FATAL_RESET, "log-nic-health", RD_SEV_WARNING, 1,
 	  "bnxt_en 0000:5c:00.0 eth2: Fatal firmware reset event, data1: 0x1, data2: 0x9, min wait 4000 ms, max wait 6000 ms" },
 	{ RD_KLOG_BNXT_OLD_FATAL_RESET, "log-nic-health", RD_SEV_WARNING, 1,

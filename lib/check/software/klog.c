@@ -146,10 +146,11 @@ static bool is_of_guest(const struct rd_host *host, const struct rd_krecord *rec
 	return (pci >= 0 && host->pcis[pci].pf >= 0) || (netdev >= 0 && host->netdevs[netdev].represents);
 }
 
-/* "pcieport 0000:40:01.0: pciehp: Slot(12): Card not present": since then a drive, say, was plugged in there. */
+/* "pcieport 0000:40:01.0: pciehp: Slot(12): Card not present", "… DPC: containment event …": a drive, say, is or was plugged in there. */
 static bool has_other_card(const struct rd_host *host, const struct rd_krecord *record)
 {
-	int slot = record->form == RD_KLOG_PCIE_CARD_GONE ? pci_of(host, record) : -1;
+	bool of_slot = record->form == RD_KLOG_PCIE_CARD_GONE || record->form == RD_KLOG_PCIE_CONTAINED;
+	int slot = of_slot ? pci_of(host, record) : -1;
 	bool other = false;
 
 	for (size_t i = 0; slot >= 0 && i < host->n_pcis; i++) {
@@ -230,6 +231,8 @@ KLOG_RULE(klog_health, "log-nic-health",
 	  { RD_KLOG_MLX5_HEALTH, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_MLX5_HEALTH_ISSUE, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_MLX5_COMMAND_LEAK, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_MLX5_NOT_RECOVERED, RD_SEV_CRITICAL, 0 },
+	  { RD_KLOG_MLX5_HOT, RD_SEV_WARNING, 0 },
 	  { RD_KLOG_MLX4_INTERNAL_ERROR, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_BNXT_FATAL_RESET, RD_SEV_WARNING, 0 },
 	  { RD_KLOG_BNXT_OLD_FATAL_RESET, RD_SEV_WARNING, 0 },
@@ -393,6 +396,7 @@ KLOG_RULE(klog_pcie, "log-pcie-errors",
 	  "# if it happens again: reseat or replace the card or its riser", false,
 	  { RD_KLOG_PCIE_FATAL, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_PCIE_UNCORRECTED, RD_SEV_WARNING, 0 },
+	  { RD_KLOG_PCIE_CONTAINED, RD_SEV_WARNING, 0 },
 	  { RD_KLOG_FALLEN_OFF_BUS, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_AMDGPU_LOST, RD_SEV_CRITICAL, 0 },
 	  { RD_KLOG_PCIE_CARD_GONE, RD_SEV_WARNING, 0 });
