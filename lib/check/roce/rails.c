@@ -214,32 +214,49 @@ static void run_address(const struct rd_check_input *in, struct rd_check_out *ou
 	}
 }
 
-static bool has_rdma(const struct rd_host *host, const struct rd_netdev *bond)
+/* An RDMA port of the bond; -1: none. */
+static int port_of(const struct rd_host *host, const struct rd_netdev *bond)
 {
 	for (size_t p = 0; p < host->n_ports; p++)
 		for (size_t n = 0; n < host->ports[p].n_netdevs; n++)
 			if (bond_of(host, &host->netdevs[host->ports[p].netdevs[n]]) == bond)
-				return true;
-	return false;
+				return (int)p;
+	return -1;
+}
+
+/* Where the port is active, and not slower than its twins, which port-speed-uniform reports. */
+static void report_down(const struct rd_check_input *in, int port, const struct rd_netdev *bond, const char *subject,
+			struct rd_check_out *out)
+{
+	enum rd_role role = in->ports->v[port].role;
+
+	if (rd_port_active(&in->host->ports[port]) && !rd_check_odd(in, RD_TRAIT_RATE, -1, port, true))
+		rd_check_bad(out, role == RD_ROLE_MANAGEMENT ? RD_SEV_NOTE : RD_SEV_WARNING, subject,
+			     rd_text("no link"), rd_text("a link on all interfaces of %s", bond->name),
+			     rd_text("cat /proc/net/bonding/%s\n# check cable, transceiver and switch port of IF",
+				     bond->name));
 }
 
 static void run_aggregator(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
 
-	rd_check_skip(out, "no LACP bond of RDMA interfaces");
+	rd_check_skip(out, "no bond of RDMA interfaces with LACP, or with a link that is down");
 	for (size_t i = 0; i < host->n_netdevs; i++) {
 		const struct rd_netdev *slave = &host->netdevs[i], *bond = bond_of(host, slave);
+		int port = bond == slave ? -1 : port_of(host, bond);
 		char subject[80];
 
-		if (bond == slave || !bond->bond_mode || strncmp(bond->bond_mode, "802.3ad", 7) != 0 ||
-		    !has_rdma(host, bond))
-			continue;
-		/* One without a link is alone in its aggregator: its link is the fault. */
-		if (!slave->operstate || strcmp(slave->operstate, "up") != 0)
+		if (port < 0 || !slave->operstate)
 			continue;
 		snprintf(subject, sizeof(subject), "%.32s of %.32s", slave->name, bond->name);
-		if (slave->aggregator.known != RD_OK || bond->aggregator.known != RD_OK)
+		/* One without a link is alone in its aggregator: its link is the fault. */
+		if (strcmp(slave->operstate, "down") == 0)
+			report_down(in, port, bond, subject, out);
+		else if (strcmp(slave->operstate, "up") != 0 || !bond->bond_mode ||
+			 strncmp(bond->bond_mode, "802.3ad", 7) != 0)
+			continue;
+		else if (slave->aggregator.known != RD_OK || bond->aggregator.known != RD_OK)
 			rd_check_unknown(out, subject, "LACP aggregator of a bond not reported (sysfs bonding_slave)");
 		else if (slave->aggregator.v != bond->aggregator.v)
 			rd_check_bad(
@@ -306,10 +323,10 @@ const struct rd_check rd_check_bond_mode = {
 
 const struct rd_check rd_check_bond_aggregator = {
 	.id = "bond-aggregator",
-	.title = "Link of a bond carries nothing: it is in another LACP aggregator",
+	.title = "Link of a bond carries nothing: it is down, or in another LACP aggregator",
 	.why = "RDMA and other traffic use the links of one aggregator only",
 	.fix = "cat /proc/net/bonding/BOND",
-	.needs = "sysfs bonding/ad_aggregator and bonding_slave/ad_aggregator_id",
+	.needs = "sysfs operstate of bonded interfaces, bonding/ad_aggregator and bonding_slave/ad_aggregator_id",
 	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
 	.run = run_aggregator,
 };
