@@ -119,6 +119,9 @@ TEST(lossless_ethernet)
 	EXPECT("roce-ecn", "no ECN files", RD_SEV_UNKNOWN, f.net.ifs[0].ecn_rp.known = RD_ABSENT);
 	EXPECT("roce-cnp", "CNP in PFC", RD_SEV_WARNING, f.net.ifs[0].cnp_dscp.v = 26);
 	EXPECT("roce-pfc-uniform", "other PFC", RD_SEV_WARNING, f.net.ifs[1].dcb.pfc.enable = 1 << 4);
+	EXPECT("roce-pfc-uniform", "a DSCP without PFC", RD_SEV_WARNING, f.net.ifs[1].dcb.dscp_prio[26] = 0);
+	EXPECT("roce-pfc-uniform", "another lossy priority", RD_SEV_OK, f.net.ifs[1].dcb.dscp_prio[48] = 5);
+	EXPECT("roce-pfc-uniform", "no DSCP map read", RD_SEV_OK, f.net.ifs[1].dcb.dscp_prio_set.known = RD_ABSENT);
 }
 
 /* What most have is taken for right, also where the first port is the other. */

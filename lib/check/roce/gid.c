@@ -154,20 +154,14 @@ static void judge_v2(const struct rd_check_input *in, size_t p, const char *name
 		rd_check_unknown(out, name, "GID types not reported");
 }
 
-static bool is_virtual(const struct rd_host *host, const struct rd_port *port)
-{
-	int pci = host->ibdevs[port->ibdev].pci;
-
-	return pci >= 0 && host->pcis[pci].pf >= 0;
-}
-
 static void judge_netns(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_port *port = &in->host->ports[p];
+	int pci = in->host->ibdevs[port->ibdev].pci;
 
 	if (is_withheld(in, port))
 		return rd_check_skip(out, NOT_GIVEN);
-	if (port->netns_other && is_virtual(in->host, port))
+	if (port->netns_other && pci >= 0 && in->host->pcis[pci].pf >= 0)
 		rd_check_note(out, name,
 			      rd_text("virtual function; its interface was moved to another network "
 				      "namespace, as for a container"),

@@ -117,9 +117,8 @@ static void judge_trust(const struct carrier *at, struct rd_check_out *out)
 {
 	const struct rd_dcb *dcb = &at->netif->dcb;
 
-	if (!dcb->pfc.enable)
-		rd_check_good(out, at->subject); /* without PFC, trust does not matter */
-	else if (rd_dcb_trusts_dscp(dcb))
+	/* Without PFC, trust does not matter. */
+	if (!dcb->pfc.enable || rd_dcb_trusts_dscp(dcb))
 		rd_check_good(out, at->subject);
 	else if (dcb->trust.known != RD_OK && (dcb->dscp_prio_set.known != RD_OK || !may_map_dscp(at->in, at->netif)))
 		rd_check_unknown(out, at->subject,
@@ -135,10 +134,8 @@ static void judge_traffic_class(const struct carrier *at, struct rd_check_out *o
 
 	if (at->netif->tclass.known != RD_OK || at->netif->tclass.v < 0)
 		return rd_check_skip(out, "no traffic class override is set (tc/1/traffic_class)");
-	if (!at->netif->dcb.pfc.enable)
-		return rd_check_good(out, at->subject);
 	prio = rd_dcb_prio(&at->netif->dcb, (unsigned)at->netif->tclass.v);
-	if (at->netif->dcb.pfc.enable & 1u << prio)
+	if (!at->netif->dcb.pfc.enable || at->netif->dcb.pfc.enable & 1u << prio)
 		rd_check_good(out, at->subject);
 	else
 		rd_check_warn(out, at->subject,
@@ -228,6 +225,24 @@ static const struct rd_netif *compute_pfc(const struct rd_check_input *in, size_
 	return netif && netif->dcb.pfc.known == RD_OK && (netif->dcb.pfc.enable || !has_pause(netif)) ? netif : NULL;
 }
 
+/* A bit for each DSCP whose priority has PFC; all: the map is unknown or not used. */
+static uint64_t lossless_dscps(const struct rd_dcb *dcb)
+{
+	uint64_t ret = dcb->dscp_prio_set.known == RD_OK && rd_dcb_trusts_dscp(dcb) ? 0 : UINT64_MAX;
+
+	for (unsigned dscp = 0; dscp < 64; dscp++)
+		ret |= (uint64_t)(dcb->pfc.enable >> rd_dcb_prio(dcb, dscp << 2) & 1) << dscp;
+	return ret;
+}
+
+/* The DSCPs that are lossless on one of them alone. */
+static uint64_t differing(const struct rd_netif *a, const struct rd_netif *b)
+{
+	uint64_t x = lossless_dscps(&a->dcb), y = lossless_dscps(&b->dcb);
+
+	return x == UINT64_MAX || y == UINT64_MAX ? 0 : x ^ y;
+}
+
 /* The first interface with the most frequent PFC setting. */
 static const struct rd_netif *usual_pfc(const struct rd_check_input *in)
 {
@@ -241,7 +256,7 @@ static const struct rd_netif *usual_pfc(const struct rd_check_input *in)
 		for (size_t o = p; netif && o < in->host->n_ports; o++) {
 			const struct rd_netif *other = compute_pfc(in, o);
 
-			alike += other && other->dcb.pfc.enable == netif->dcb.pfc.enable;
+			alike += other && other->dcb.pfc.enable == netif->dcb.pfc.enable && !differing(netif, other);
 		}
 		if (alike > most) {
 			most = alike;
@@ -263,7 +278,16 @@ static void run_uniform(const struct rd_check_input *in, struct rd_check_out *ou
 		if (!netif || netif == usual)
 			continue;
 		rd_check_port_subject(in, p, netif, subject);
-		if (netif->dcb.pfc.enable == usual->dcb.pfc.enable) {
+		if (netif->dcb.pfc.enable == usual->dcb.pfc.enable && differing(netif, usual)) {
+			unsigned dscp = (unsigned)__builtin_ctzll(differing(netif, usual));
+
+			rd_check_bad(
+				out, RD_SEV_WARNING, subject,
+				rd_text("DSCP %u has priority %u", dscp, rd_dcb_prio(&netif->dcb, dscp << 2)),
+				rd_text("%u, as on %s", rd_dcb_prio(&usual->dcb, dscp << 2), usual->name),
+				rd_text("dcb app show dev IF\n"
+					"# use the same map on all, with dcb app replace dev IF dscp-prio\n" SWITCH));
+		} else if (netif->dcb.pfc.enable == usual->dcb.pfc.enable) {
 			rd_check_good(out, subject);
 		} else {
 			_cleanup_free_ char *mine = rd_check_prios(netif->dcb.pfc.enable),
@@ -399,7 +423,7 @@ const struct rd_check rd_check_roce_uniform = {
 	.why = "a job uses all ports at once, and is as fast as the slowest",
 	.fix = "dcb pfc show dev IF\n"
 	       "# use the same setting on all, with dcb pfc set\n" SWITCH,
-	.needs = NEEDS_DCB,
+	.needs = NEEDS_DCB ", with application table",
 	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.run = run_uniform,
 };
