@@ -547,6 +547,7 @@ static const struct {
 	{ "NCCL_NET_PLUGIN", "none", NULL, false, RD_JOB_ASKED_NOTHING, NULL },
 	{ "NCCL_NET", "[Ii][Bb]", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },
 	{ "NCCL_NET", "AWS*", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "NCCL_IB_HCA", "^*", "lib?ccl", false, RD_JOB_ASKED_NOTHING, NULL },
 	{ "NCCL_IB_HCA", "?*", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },
 	{ "UCX_TLS", "^ib", "libuc", true, RD_JOB_ASKED_TCP, NULL },
 	{ "UCX_TLS", "^*", "libuc", false, RD_JOB_ASKED_NOTHING, NULL },
@@ -563,7 +564,8 @@ static const struct {
 	{ "UCX_NET_DEVICES", "?*", "libuc", true, RD_JOB_ASKED_TCP, NULL }, /* interfaces have no port behind a colon */
 	{ "FI_PROVIDER", "^*", "libfabric", false, RD_JOB_ASKED_NOTHING, NULL },
 	{ "FI_PROVIDER", "*verbs*", "libfabric", true, RD_JOB_ASKED_RDMA, NULL },
-	{ "FI_PROVIDER", "efa", "libfabric", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "FI_PROVIDER", "psm3", "libfabric", true, RD_JOB_ASKED_NOTHING, "PSM3_HAL=sockets" },
+	{ "FI_PROVIDER", "[emp]*", "libfabric", true, RD_JOB_ASKED_RDMA, NULL }, /* efa, mlx, psm2, psm3 */
 	{ "FI_PROVIDER", "*tcp*", "libfabric", true, RD_JOB_ASKED_TCP, NULL },
 	{ "FI_PROVIDER", "sockets", "libfabric", true, RD_JOB_ASKED_TCP, NULL },
 	{ "OMPI_MCA_btl", "*", "libmpi", false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=ucx" },
@@ -572,7 +574,7 @@ static const struct {
 	{ "OMPI_MCA_btl", "openib", "libmpi", true, RD_JOB_ASKED_RDMA, NULL },
 	{ "OMPI_MCA_btl", "tcp", "libmpi", true, RD_JOB_ASKED_TCP, NULL },
 	{ "MV2_IBA_HCA", "?*", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
-	{ "I_MPI_OFI_PROVIDER", "[vm]*", "libmpi", false, RD_JOB_ASKED_RDMA, NULL }, /* verbs, mlx */
+	{ "I_MPI_OFI_PROVIDER", "[emv]*", "libmpi", false, RD_JOB_ASKED_RDMA, NULL }, /* efa, mlx, verbs */
 	{ "I_MPI_OFI_PROVIDER", "tcp*", "libmpi", false, RD_JOB_ASKED_TCP, NULL },
 	{ "I_MPI_OFI_PROVIDER", "sockets", "libmpi", false, RD_JOB_ASKED_TCP, NULL },
 	{ "NVSHMEM_REMOTE_TRANSPORT", "ib*", NULL, false, RD_JOB_ASKED_RDMA, NULL },
