@@ -610,3 +610,44 @@ rows(KIND,
      ("IPoIB of one compute port in connected mode", "dgx-2", net_put("ib3", "mode", "connected"), "warning ipoib-mode", {"words": "ib3"}),
      ("a compute port is a limited member", "dgx-2", dev_put("mlx5_3", "ports/1/pkeys/0", "0x7fff"), "warning ib-pkey", {"words": "mlx5_3"}),
      ("one lane", "hpc-no-gpu", dev_put("mlx5_0", "ports/1/rate", "25 Gb/sec (1X EDR)"), "critical ib-width"))
+
+KIND = "partitions, container runtimes, links of bonds, DSCP maps, errors that were contained"
+COMPUTE = ("mlx5_0", "mlx5_3", "mlx5_4", "mlx5_5", "mlx5_6", "mlx5_9", "mlx5_10", "mlx5_11")
+
+
+def limited_to(size, *programs):
+    """Programs that run, with this limit of locked memory: (name, process)."""
+    text = "Limit                     Soft Limit           Hard Limit           Units     \nMax locked memory         %-20s %-20s bytes     "
+    return lambda m: [(put(f"proc/{pid}/comm", name)(m), put(f"proc/{pid}/limits", text % (size, size))(m)) for name, pid in programs]
+
+
+def contained(find):
+    return lambda m: m.host.log.append(f"pcieport {find(m).up.addr}: DPC: containment event, status:0x1f01 source:0x0000")
+
+
+def of_mlx5_3(text):
+    return lambda m: m.host.log.append(f"mlx5_core {m.fn('mlx5_3').addr}: {text}")
+
+
+def unplugged(leg):
+    leg.carrier = False
+
+
+rows(KIND,
+     ("a partition for each rail", "dgx-h100", [dev_put(d, "ports/1/pkeys/0", f"0x{0x8010 + n:x}") for n, d in enumerate(COMPUTE)], "quiet ib-pkey"),
+     ("one port is in another partition, too", "dgx-h100", dev_put("mlx5_3", "ports/1/pkeys/1", "0x8005"), "quiet ib-pkey"),
+     ("the kubelet has a limit, and containerd has none", "hgx-b200", [limited_to(8 << 20, ("kubelet", 2101)), limited_to("unlimited", ("containerd", 2200))], "quiet memlock"),
+     ("errors of a drive were contained", "hgx-b200", contained(lambda m: next(f for f in m.host.fns if f.kind.driver == "nvme")), "quiet log-pcie-errors"),
+     ("a DSCP of one port has another lossy priority", "hgx-b200", lossless(3, {46: 6}, "gpu3rdma0"), "quiet roce-pfc-uniform"),
+     ("the driver of a NIC was restarted", "hgx-b200", of_mlx5_3("mlx5_health_try_recover:344:(pid 1): health recovery succeeded"), "quiet log-nic-health"),
+     ("one port of eight is in another partition", "dgx-h100", dev_put("mlx5_3", "ports/1/pkeys/0", "0x8005"), "warning ib-pkey", {"words": "mlx5_3"}),
+     ("containerd has a limit", "hgx-b200", [limited_to("unlimited", ("kubelet", 2101)), limited_to(8 << 20, ("containerd", 2200))], "critical memlock", {"words": "containerd"}),
+     ("the kubelet has a limit, and no runtime runs", "hgx-b200", limited_to(8 << 20, ("kubelet", 2101)), "critical memlock", {"words": "kubelet"}),
+     ("errors of a NIC were contained", "hgx-b200", contained(lambda m: m.fn("mlx5_3")), "warning log-pcie-errors"),
+     ("a NIC does not come back after an error", "hgx-b200", of_mlx5_3("mlx5_health_try_recover:338:(pid 1): health recovery flow aborted, PCI reads still not working"), "critical log-nic-health"),
+     ("a NIC is too hot", "hgx-b200", of_mlx5_3("temp_warn:170:(pid 0): High temperature on sensors with bit set 0 1"), "warning log-nic-health"),
+     ("DSCP 26 of one port has a lossy priority", "hgx-b200", lossless(3, {26: 0}, "gpu3rdma0"), "warning roce-pfc-uniform", {"words": "mlx5_3.*DSCP 26"}),
+     ("DSCP 10 of one port has a lossy priority", "oci-h100", lossless(5, {26: 5, 46: 6}, "rdma3"), "warning roce-pfc-uniform", {"words": "rdma3.*DSCP 10"}),
+     ("a link of the only bond is down", "storage-server", legs(unplugged, "bond0"), "warning bond-aggregator", {"words": "ens1f1np1"}),
+     ("a link of the only bond is down, which is active-backup", "storage-server", [mode("active-backup 1", "bond0"), legs(unplugged, "bond0")], "warning bond-aggregator"),
+     ("a link of each bond is down", "h100-roce-lag", legs(unplugged, *[f"bond{n}" for n in range(8)]), "warning bond-aggregator"))
