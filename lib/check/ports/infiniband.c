@@ -13,35 +13,23 @@ static bool is_judged(const struct rd_port_views *views, size_t p)
 	return rd_port_is_ib(port) && rd_port_active(port) && !rd_port_layer_is_odd(views, p);
 }
 
-static void judge_assigned(const struct rd_check_input *in, size_t p, const char *name, const char *what,
-			   enum rd_known known, unsigned lid, struct rd_check_out *out)
+/* The LID of the port, or that of the subnet manager: what the rule is about. */
+static void judge_assigned(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
-	_cleanup_free_ char *reason = rd_text("%s not reported", what);
+	const struct rd_port *port = &in->host->ports[p];
+	const char *of_sm = rd_check_of(out)->with;
+	bool known = of_sm ? port->sm_lid.known == RD_OK : port->lid.known == RD_OK;
+	unsigned lid = of_sm ? port->sm_lid.v : port->lid.v;
 
-	if (!is_judged(in->ports, p))
+	if ((!of_sm && !rd_port_layer_known(in->host, port, out)) || !is_judged(in->ports, p))
 		return;
-	if (known != RD_OK)
-		rd_check_unknown(out, name, reason);
+	if (!known)
+		rd_check_unknown(out, name, of_sm ? "subnet manager LID not reported" : "LID not reported");
 	else if (lid == 0 || lid == LID_PERMISSIVE)
-		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name, rd_text("%s %u", what, lid),
-				  rd_text("1 to 49151"));
+		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name,
+				  rd_text("%sLID %u", of_sm ?: "", lid), rd_text("1 to 49151"));
 	else
 		rd_check_good(out, name);
-}
-
-static void judge_lid(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
-{
-	const struct rd_port *port = &in->host->ports[p];
-
-	if (rd_port_layer_known(in->host, port, out))
-		judge_assigned(in, p, name, "LID", port->lid.known, port->lid.v, out);
-}
-
-static void judge_sm(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
-{
-	const struct rd_port *port = &in->host->ports[p];
-
-	judge_assigned(in, p, name, "subnet manager LID", port->sm_lid.known, port->sm_lid.v, out);
 }
 
 /* The first P_Key with these bits; 0: none. */
@@ -181,7 +169,7 @@ const struct rd_check rd_check_ib_lid = {
 	       "# search its log for the GUID of this port",
 	.needs = "sysfs lid and link_layer of ports",
 	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
-	.each = { RD_EACH_PORT, NULL, judge_lid, "no active InfiniBand port" },
+	.each = { RD_EACH_PORT, NULL, judge_assigned, "no active InfiniBand port" },
 };
 
 const struct rd_check rd_check_ib_sm = {
@@ -192,7 +180,8 @@ const struct rd_check rd_check_ib_sm = {
 	       "# restart the subnet manager, or trigger a sweep; new connections fail meanwhile",
 	.needs = "sysfs sm_lid of ports",
 	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
-	.each = { RD_EACH_PORT, NULL, judge_sm, "no active InfiniBand port" },
+	.each = { RD_EACH_PORT, NULL, judge_assigned, "no active InfiniBand port" },
+	.with = "subnet manager ",
 };
 
 const struct rd_check rd_check_ib_pkey = {
