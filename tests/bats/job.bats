@@ -48,6 +48,23 @@ process() {
 	[[ $output != *$'\e'* ]]
 }
 
+@test "limits of RDMA objects: of its control group and those above, and few of few are no shortage" {
+	local at=sys/fs/cgroup/system.slice
+	limit() { put "$at/$1rdma.max" "mlx5_0 hca_handle=$2 hca_object=max" && put "$at/$1rdma.current" "mlx5_0 hca_handle=$3 hca_object=9"; }
+
+	limit slurmstepd.scope/job_78/step_0/ 8 1
+	limit '' max 1
+	run "$RD" --from "$H" job 78 --json
+	jq -e '[.processes[0].can[] | select(.id == "job-cgroup")] == []' <<<"$output"
+	limit slurmstepd.scope/job_78/step_0/ 8 8
+	run "$RD" --from "$H" job 78 --json
+	jq -e '.processes[0].can | any(.id == "job-cgroup" and .result == "fail" and .observed == "8 of 8 in use")' <<<"$output"
+	limit slurmstepd.scope/job_78/step_0/ max 0
+	limit '' 0 0
+	run "$RD" --from "$H" job 78 --json
+	jq -e '.processes[0].can | any(.id == "job-cgroup" and .result == "fail" and .subject == "mlx5_0 hca_handle")' <<<"$output"
+}
+
 @test "processes are selected by number, job, control group and name" {
 	for words in "--pid 78" 78 "--job slurm:78" "--cgroup /system.slice/slurmstepd.scope/job_78/" "--comm *78"; do
 		run "$RD" --from "$H" job $words --json

@@ -445,7 +445,7 @@ static void judge_limits(const struct rd_job_proc *proc, struct rd_findings *can
 		const struct rd_job_limit *limit = &proc->limits[i];
 		bool rdma = strstr(limit->name, " hca_");
 
-		if (limit->now < limit->max / 10 * 9 || (limit->max == 0 && !rdma))
+		if (limit->now < limit->max - limit->max / 10 || (limit->max == 0 && !rdma))
 			continue;
 		add_result(can, limit->name,
 			   made("job-cgroup", rdma && limit->now >= limit->max ? RD_SEV_CRITICAL : RD_SEV_WARNING,

@@ -478,10 +478,23 @@ static void add_limit(struct rd_job_proc *proc, const char *name, const char *no
 }
 
 /* rdma.max and rdma.current have a line for each device: "mlx5_0 hca_handle=2 hca_object=2000". */
+static void read_rdma_limits(const struct rd_sysfs *fs, const char *group, struct rd_job_proc *proc)
+{
+	_cleanup_free_ char *max = rd_sysfs_text(fs, NULL, "/sys/fs/cgroup%s/rdma.max", group);
+	_cleanup_free_ char *now = rd_sysfs_text(fs, NULL, "/sys/fs/cgroup%s/rdma.current", group);
+	char *rest = max, *line;
+
+	while (now && (line = strsep(&rest, "\n"))) {
+		_cleanup_free_ char *dev = rd_dup_part(line, strcspn(line, " "));
+
+		add_limit(proc, dev, strstr(now, dev), line, "hca_handle=");
+		add_limit(proc, dev, strstr(now, dev), line, "hca_object=");
+	}
+}
+
 static void read_cgroup(const struct rd_sysfs *fs, const char *groups, struct rd_job_proc *proc)
 {
-	static const char *const names[] = { "rdma",	     "memory",	      "hugetlb.2MB",
-					     "hugetlb.32MB", "hugetlb.512MB", "hugetlb.1GB" };
+	static const char *const names[] = { "memory", "hugetlb.2MB", "hugetlb.32MB", "hugetlb.512MB", "hugetlb.1GB" };
 	const char *v1 = groups ? strstr(groups, ":devices:") : NULL;
 	_cleanup_free_ char *path = v1 ? rd_dup_part(v1 + 9, strcspn(v1 + 9, "\n")) : NULL;
 
@@ -491,18 +504,16 @@ static void read_cgroup(const struct rd_sysfs *fs, const char *groups, struct rd
 		_cleanup_free_ char *max = rd_sysfs_text(fs, NULL, "/sys/fs/cgroup%s/%s.max", proc->cgroup, names[i]);
 		_cleanup_free_ char *now =
 			rd_sysfs_text(fs, NULL, "/sys/fs/cgroup%s/%s.current", proc->cgroup, names[i]);
-		char *rest = max, *line;
 
-		if (i > 0) {
-			add_limit(proc, names[i], now, max, "");
-			continue;
-		}
-		while (now && (line = strsep(&rest, "\n"))) {
-			_cleanup_free_ char *dev = rd_dup_part(line, strcspn(line, " "));
+		add_limit(proc, names[i], now, max, "");
+	}
+	/* A limit above its own group counts, too: a service manager sets it, and a job launcher makes groups below. */
+	for (size_t n = proc->cgroup ? strlen(proc->cgroup) : 0, levels = 0; n > 0 && levels < 32; n--) {
+		_cleanup_free_ char *group = strchr("/", proc->cgroup[n]) ? rd_dup_part(proc->cgroup, n) : NULL;
 
-			add_limit(proc, dev, strstr(now, dev), line, "hca_handle=");
-			add_limit(proc, dev, strstr(now, dev), line, "hca_object=");
-		}
+		levels += group != NULL;
+		if (group)
+			read_rdma_limits(fs, group, proc);
 	}
 }
 
