@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "opts.h"
 
-#include <stdio.h>
-
 #define WIDTH 80
 #define DAILY 10    /* options that help shows: the first of each table, which are those of daily work */
 #define LEFT_MAX 30 /* the text of a longer option begins on the next line */

@@ -3,7 +3,6 @@
 #include "privileges.h"
 
 #include <getopt.h>
-#include <stdio.h>
 
 #define OPTS_MAX (2 * RD_OPTS_MAX + 32)
 

@@ -2,7 +2,6 @@
 #include "cmd/program.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
 
 #include "opts.h"

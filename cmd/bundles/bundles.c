@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd/bundles/bundles.h"
 
-#include <stdio.h>
-
 #include "cmd/cmd.h"
 #include "source/opener/child.h"
 

@@ -12,7 +12,6 @@
 
 #include <inttypes.h>
 #include <poll.h>
-#include <stdio.h>
 #include <time.h>
 
 #define SAMPLES_MAX 1000

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters: sampling, comparing, selecting, printing. */
 #include <fnmatch.h>
-#include <stdio.h>
 
 #include "cmd/datafile.h"
 #include "cmd/fabric/fabric.h"

@@ -2,7 +2,6 @@
 /* counters --record: a file of series that may grow for hours. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <strings.h>
 #include <sys/stat.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric --live: links with the most traffic, increasing errors, ports waiting for credits. */
-#include <stdio.h>
 #include <time.h>
 
 #include "fabric.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric: opens a port, discovers the network and reads its counters, and discovers it again when that is due. */
-#include <stdio.h>
 #include <time.h>
 
 #include "cmd/datafile.h"

@@ -2,7 +2,6 @@
 /* counters --fabric --record: a row for each port and sweep for databases, or the documents of --json. */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <time.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What nic-map compares with a host: variables (--env, --check-env), runs (--against) and other hosts (--compare). */
-#include <stdio.h>
 
 #include "analyse/compare/compare.h"
 #include "analyse/env/envcheck.h"

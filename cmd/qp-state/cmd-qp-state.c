@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* qp-state: lists queue pairs and their states, once or repeatedly; what processes fail over with; its options. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/qp/qp-failover.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* qp-state --live: the rows of the report on the whole terminal, sorted by severity. */
-#include <stdio.h>
 
 #include "cmd/trace-errno/qp-recorder.h"
 #include "qp.h"

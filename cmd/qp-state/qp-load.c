@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One sample of queue pairs: read, judged with those before it, filtered; and what a recording reads. */
-#include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 

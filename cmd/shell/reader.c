@@ -4,7 +4,6 @@
 #include <readline/history.h>
 #include <readline/readline.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "cmd/cmd.h"

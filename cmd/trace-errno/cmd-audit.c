@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* trace-errno --audit: the functions that are watched on a kernel, how they differ from a baseline, and whether calls are seen. */
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/wait.h>
 
 #include "analyse/trace/audit.h"

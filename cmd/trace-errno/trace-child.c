@@ -9,7 +9,6 @@
 #include <linux/capability.h>
 #include <linux/keyctl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

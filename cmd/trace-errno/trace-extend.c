@@ -3,7 +3,6 @@
  * Hooks that are added while the trace runs: on functions of modules that are loaded in the meantime, and, with --deepen, on those
  * below an origin that may have passed on an errno of a function that is not traced.
  */
-#include <stdio.h>
 
 #include "analyse/trace/trace.h"
 #include "trace.h"

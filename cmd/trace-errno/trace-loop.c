@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/signalfd.h>
 
 #include "analyse/trace/trace.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What others learn of --service: systemd by sd_notify(3), other commands by a file with the failures of the last hour. */
-#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 

@@ -2,7 +2,6 @@
 #include "base/buf.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 static bool fail(struct rd_buf *buf)
 {

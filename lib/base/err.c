@@ -3,7 +3,6 @@
 #include "base/err.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 int rd_err_set(struct rd_err *err, int code, const char *object, const char *fmt, ...)
 {

@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <stdio.h>
 #include <sys/auxv.h>
 
 #include "base/environ.h"

@@ -3,7 +3,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <time.h>
 
 #define BLANKS " \t"

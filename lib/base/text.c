@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <fnmatch.h>
 #include <locale.h>
-#include <stdio.h>
 
 static bool charset_missing;
 

@@ -14,7 +14,6 @@
 #include <linux/seccomp.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <time.h>
 
 /* A row as lines of text: shared by renderers of events. */

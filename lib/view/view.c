@@ -3,7 +3,6 @@
 #include "view/view.h"
 
 #include <langinfo.h>
-#include <stdio.h>
 #include <wchar.h>
 
 #include "base/environ.h"

@@ -2,8 +2,6 @@
 /* Finds the usual value of each place, and hosts that have another; equal differences become one finding. */
 #include "analyse/compare/compare.h"
 
-#include <stdio.h>
-
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/siphash.h"

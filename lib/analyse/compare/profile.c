@@ -2,8 +2,6 @@
 /* The profile of a host, and differences from a profile. */
 #include "analyse/compare/compare.h"
 
-#include <stdio.h>
-
 #include "base/text.h"
 #include "model/host/attributes.h"
 

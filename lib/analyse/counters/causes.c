@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "analyse/shared/meaning.h"
 #include "base/fix.h"

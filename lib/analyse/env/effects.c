@@ -2,7 +2,6 @@
 /* The set of environment variables: names and values point into the texts they were parsed from, which the set owns. Which library
  * reads a name. */
 #include <ctype.h>
-#include <stdio.h>
 #include <strings.h>
 
 #include "analyse/env/envcheck.h"

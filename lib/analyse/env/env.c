@@ -2,7 +2,6 @@
 #include "analyse/env/envcheck.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 #include "base/buf.h"
 #include "base/text.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Variables that several libraries have: lists of NICs and interfaces, GIDs, attributes of queue pairs. */
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* UCX's variables: src/ucp/core/ucp_context.c, src/uct/ib/base/ib_iface.c, src/uct/ib/rc/base/rc_iface.c. */
-#include <stdio.h>
 #include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"

@@ -3,7 +3,6 @@
 #include "analyse/explain/log.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 #include "base/siphash.h"
 #include "model/host/host.h"

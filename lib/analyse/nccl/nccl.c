@@ -3,8 +3,6 @@
  * ncclTopoGetLocalNetType); NCCL_IB_HCA. */
 #include "analyse/nccl/nccl.h"
 
-#include <stdio.h>
-
 #include "analyse/nccl/nccl-priv.h"
 #include "analyse/shared/distance.h"
 #include "base/buf.h"

@@ -6,8 +6,6 @@
  */
 #include "analyse/nicmap/nicmap.h"
 
-#include <stdio.h>
-
 #include "base/text.h"
 
 #define VENDOR_MELLANOX 0x15b3

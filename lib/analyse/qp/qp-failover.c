@@ -2,8 +2,6 @@
 /* Failing over: what there is for it, which paths died, and where their traffic went. */
 #include "analyse/qp/qp-failover.h"
 
-#include <stdio.h>
-
 #include "analyse/qp/qp.h"
 #include "analyse/shared/distance.h"
 #include "analyse/shared/gid.h"

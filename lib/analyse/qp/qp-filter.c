@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <strings.h>
 
 #include "base/text.h"

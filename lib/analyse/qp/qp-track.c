@@ -2,8 +2,6 @@
 /* Queue pairs over time: from samples, from events, and from what the recorder of another process keeps. */
 #include "analyse/qp/qp.h"
 
-#include <stdio.h>
-
 #include "base/map.h"
 
 /* More are not useful; a bundle may contain any number of entries of one queue pair. */

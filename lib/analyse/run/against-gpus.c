@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which NIC each GPU used, and whether with GPUDirect RDMA. */
-#include <stdio.h>
 
 #include "analyse/run/against-priv.h"
 #include "base/buf.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the run used: the network, devices, and which NICs NCCL merged; and what UCX, Mooncake and NVSHMEM used. */
-#include <stdio.h>
 #include <strings.h>
 
 #include "analyse/run/against-priv.h"

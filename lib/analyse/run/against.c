@@ -2,7 +2,6 @@
 /* A run, or a topology file, compared with the prediction: NCCL's rules with the run's variables and without what its release did
  * not yet have; rows and findings. */
 
-#include <stdio.h>
 #include <strings.h>
 
 #include "analyse/nccl/nccl.h"

@@ -2,8 +2,6 @@
 /* Twins that differ, and switches that lack devices which their sisters have. */
 #include "analyse/shared/symmetry.h"
 
-#include <stdio.h>
-
 #include "base/buf.h"
 #include "base/text.h"
 

@@ -2,8 +2,6 @@
 /* Choices of the stacks in turn, their variables, and findings about them. */
 #include "analyse/stacks/stacks.h"
 
-#include <stdio.h>
-
 #include "analyse/env/envcheck.h"
 #include "analyse/shared/distance.h"
 #include "analyse/shared/gid.h"

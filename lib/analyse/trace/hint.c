@@ -3,7 +3,6 @@
 #include "analyse/trace/trace.h"
 
 #include <fnmatch.h>
-#include <stdio.h>
 
 #include "base/text.h"
 

@@ -2,8 +2,6 @@
 /* Crash loops: programs that start again and fail in the same way. */
 #include "analyse/trace/trace.h"
 
-#include <stdio.h>
-
 /* Job managers wait at most 5 minutes before they start a program again. */
 #define FORGET_NS UINT64_C(900000000000)
 

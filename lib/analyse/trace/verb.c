@@ -6,7 +6,6 @@
 #include "analyse/trace/trace.h"
 
 #include <linux/types.h>
-#include <stdio.h>
 
 #include "bpf/record.h"
 #include "model/trace/request.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whether a job can continue when a NIC fails. */
-#include <stdio.h>
 
 #include "check/shared/rules.h"
 

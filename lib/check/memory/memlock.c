@@ -3,7 +3,6 @@
 #include "check/shared/rules.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "model/host/profile.h"
 #include "model/host/system.h"

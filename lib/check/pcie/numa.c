@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Placement of NICs and accelerators on NUMA nodes, sockets and switches. */
-#include <stdio.h>
 
 #include "check/shared/rules.h"
 

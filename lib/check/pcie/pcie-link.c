@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* PCIe links below what both ends support, or below those of their twins, up to the root port. */
-#include <stdio.h>
 
 #include "base/buf.h"
 #include "check/shared/rules.h"

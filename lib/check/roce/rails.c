@@ -2,8 +2,6 @@
 /* Rules about rails: addresses, routes, and the flows of queue pairs. */
 #include "check/shared/rules.h"
 
-#include <stdio.h>
-
 #include "model/rdma/qp-view.h"
 
 /* Compute interfaces that should follow one pattern: addresses, bonds. And what lets them reach other subnets. */

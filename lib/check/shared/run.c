@@ -2,7 +2,6 @@
 /* The table of rules, and running them. */
 
 #include <ctype.h>
-#include <stdio.h>
 
 #include "base/err.h"
 #include "base/fix.h"

@@ -2,8 +2,6 @@
 /* What rules share about PCI functions, ports and interfaces. */
 #include "check/shared/rules.h"
 
-#include <stdio.h>
-
 #include "base/buf.h"
 
 bool rd_pci_is_nic(const struct rd_host *host, size_t pci)

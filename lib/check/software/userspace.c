@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What programs need besides the kernel: device files and libibverbs providers. */
-#include <stdio.h>
 
 #include "check/shared/rules.h"
 #include "model/host/system.h"

@@ -6,7 +6,6 @@
 
 #include <linux/ethtool.h>
 #include <linux/ethtool_netlink.h>
-#include <stdio.h>
 
 #define LANES_MAX 16
 #define NAMES_MAX 65536 /* of a driver; mlx5 with 256 queues has 12,000 */

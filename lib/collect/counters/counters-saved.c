@@ -2,7 +2,6 @@
 #include "collect/counters/counters.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "collect/counters/counters-priv.h"
 #include "source/bundle/json-read.h"

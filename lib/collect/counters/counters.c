@@ -3,7 +3,6 @@
 #include "collect/counters/counters.h"
 
 #include <linux/ethtool_netlink.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "base/text.h"

@@ -3,7 +3,6 @@
 #include "collect/fabric/fabric.h"
 
 #include <search.h>
-#include <stdio.h>
 
 #include "base/text.h"
 #include "source/shared/libibmad.h"

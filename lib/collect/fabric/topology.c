@@ -3,7 +3,6 @@
 #include "collect/fabric/fabric.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #define PORT_MAX 254
 #define DESCRIPTION_MAX 255

@@ -2,7 +2,6 @@
 /* Facts about a failed call: device and port, limits of control groups, memory, the route. */
 #include <arpa/inet.h>
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/text.h"
 #include "collect/failure/failure.h"

@@ -3,7 +3,6 @@
 #include "collect/host/host.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 /* /sys/class/infiniband */
 

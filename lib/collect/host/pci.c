@@ -2,8 +2,6 @@
 /* PCI functions: their place, properties, configuration space, names. */
 #include "collect/host/host.h"
 
-#include <stdio.h>
-
 /*
  * Names from pci.ids, read through the source and searched as text: a few names out of 35,000, for which building libpci's
  * table would take longer than the rest of a command.

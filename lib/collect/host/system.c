@@ -4,7 +4,6 @@
 
 #include <fnmatch.h>
 #include <linux/capability.h>
-#include <stdio.h>
 
 #include "base/text.h"
 #include "collect/kernel/kernel.h"

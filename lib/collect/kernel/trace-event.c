@@ -9,7 +9,6 @@
 #include <netinet/in.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_cm.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "bpf/record.h"

@@ -3,7 +3,6 @@
  * --service leaves of the last hour. */
 #include <inttypes.h>
 #include <linux/types.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "bpf/record.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* NCCL's topology files: system > cpu > pci … > gpu, or nic > net. */
-#include <stdio.h>
 
 #include "base/text.h"
 #include "collect/host/host.h"

@@ -3,7 +3,6 @@
 #include "collect/nccl/runlog.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 #include "base/text.h"
 

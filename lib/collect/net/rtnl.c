@@ -9,7 +9,6 @@
 #include <linux/neighbour.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <stdio.h>
 #include <sys/socket.h>
 
 #include "base/text.h"

@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <net/if.h>
-#include <stdio.h>
 
 #include "collect/host/host.h"
 

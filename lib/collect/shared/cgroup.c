@@ -3,7 +3,6 @@
 #include "collect/shared/cgroup.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "base/text.h"

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <regex.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 static int path_of(char *path, size_t size, const char *fmt, va_list ap)
 {

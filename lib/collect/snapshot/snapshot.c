@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <linux/rtnetlink.h>
-#include <stdio.h>
 
 #include "base/buf.h"
 #include "base/text.h"

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <linux/if_addr.h>
-#include <stdio.h>
 #include <sys/socket.h>
 
 #include "diagnose/shared/rule.h"

@@ -2,7 +2,6 @@
 /* The way to a peer: the source GID of an address vector, then route and neighbour. */
 #include <inttypes.h>
 #include <net/if.h>
-#include <stdio.h>
 #include <sys/socket.h>
 
 #include "diagnose/shared/rule.h"

@@ -2,7 +2,6 @@
 #include "diagnose/explain/log-join.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
 
 #include "analyse/explain/log.h"
 #include "diagnose/findings/findings.h"

@@ -3,7 +3,6 @@
 #include "diagnose/findings/findings.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 #include "base/text.h"
 

@@ -2,7 +2,6 @@
 /* ibv_modify_qp: the transition, and values of attributes. */
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "base/buf.h"
 #include "diagnose/shared/rule.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <sys/socket.h>
 
 #include "diagnose/shared/rule.h"

@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <strings.h>
 
 #include "base/text.h"

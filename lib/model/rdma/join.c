@@ -3,7 +3,6 @@
 #include "model/rdma/join.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
 
 #include "base/text.h"
 #include "model/rdma/qp.h"

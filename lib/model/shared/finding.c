@@ -2,8 +2,6 @@
 /* Findings, the causes of failed calls, and the facts that diff compares. */
 #include "model/shared/finding.h"
 
-#include <stdio.h>
-
 #include "base/fix.h"
 #include "base/text.h"
 #include "model/shared/facts.h"

@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "base/err.h"
 #include "base/text.h"

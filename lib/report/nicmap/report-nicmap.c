@@ -2,8 +2,6 @@
 /* Tables of nic-map about one host: NICs, accelerators, paths, GIDs, bridges, the matrix, and what each library selects. */
 #include "report/nicmap/report-nicmap.h"
 
-#include <stdio.h>
-
 #include "base/buf.h"
 
 /* Characters: a row of the table of stacks lists NICs up to this width, and at least one, to fit a terminal; JSON has all. */

@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "report/shared/metrics.h"
 

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/buf.h"
 #include "report/shared/report.h"

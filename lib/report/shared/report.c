@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/shared/report.h"
 
-#include <stdio.h>
-
 #include "base/buf.h"
 #include "base/fix.h"
 #include "model/host/host.h"

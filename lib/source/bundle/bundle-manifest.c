@@ -5,8 +5,6 @@
 #include "base/text.h"
 #include "source/bundle/json-read.h"
 
-#include <stdio.h>
-
 /* A host with many devices has about 50,000 requests of 100 bytes each. */
 #define REQUESTS_MAX ((size_t)1 << 20)
 #define NAME_COST 48 /* memory of a name in a list, without its bytes */

@@ -10,7 +10,6 @@
 #include <linux/netlink.h>
 #include <linux/openat2.h>
 #include <poll.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 #include <time.h>
 

@@ -6,7 +6,6 @@
 #include "source/opener/child.h"
 #include "source/shared/libibmad.h"
 
-#include <stdio.h>
 #include <time.h>
 
 RD_LATE_DEFINE(rd_libibumad, RD_LIBIBUMAD_CALLS, RD_LIBIBUMAD)

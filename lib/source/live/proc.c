@@ -17,7 +17,6 @@
 #include <pwd.h>
 #include <rdma/rdma_netlink.h>
 #include <sched.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>

@@ -14,7 +14,6 @@
 #include <linux/openat2.h>
 #include <linux/sockios.h>
 #include <net/if.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>

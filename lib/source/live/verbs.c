@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/environ.h"

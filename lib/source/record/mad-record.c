@@ -3,7 +3,6 @@
 #include "source/record/mad-record.h"
 #include "source/shared/libibmad.h"
 
-#include <stdio.h>
 #include <time.h>
 
 #define RECORDS_MAX ((size_t)1 << 22)

@@ -7,7 +7,6 @@
 #include "source/opener/opener.h"
 #include "source/record/record.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 
 /* The text of a file of the first sample, without the newline at its end, if it was recorded. */

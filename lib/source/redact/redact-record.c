@@ -16,7 +16,6 @@
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/rtnetlink.h>
 #include <rdma/rdma_netlink.h>
-#include <stdio.h>
 #include <strings.h>
 #include <sys/socket.h>
 

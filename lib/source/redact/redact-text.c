@@ -5,7 +5,6 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
-#include <stdio.h>
 #include <strings.h>
 
 #include "base/klog-form.h"

@@ -3,7 +3,6 @@
 
 #include <libmnl/libmnl.h>
 #include <linux/netlink.h>
-#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 

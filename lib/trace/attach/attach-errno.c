@@ -2,7 +2,6 @@
 /* The BPF programs of trace-errno: their configuration, and which of them are attached to a function. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "bpf/trace.h"

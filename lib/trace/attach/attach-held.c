@@ -2,7 +2,6 @@
 /* Hooks that are attached: the record of who owns them, their counters, and how those of one module are detached. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <stdio.h>
 
 #include "base/text.h"
 #include "source/shared/source.h"

@@ -3,7 +3,6 @@
 
 #include <bpf/bpf.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/syscall.h>
 
 #include "base/text.h"

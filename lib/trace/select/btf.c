@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "trace/select/btf.h"
 
-#include <stdio.h>
 #include <sys/mman.h>
 
 /* Longer chains of types exist only in damaged data. */

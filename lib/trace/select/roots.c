@@ -4,7 +4,6 @@
  * A table is recognized by its type: a data object of the size of the struct, with all function pointers at offsets of members of
  * matching type.
  */
-#include <stdio.h>
 
 #include "trace/select/sel.h"
 

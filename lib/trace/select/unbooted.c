@@ -3,7 +3,6 @@
 #include "trace/select/select.h"
 
 #include <elf.h>
-#include <stdio.h>
 
 #include "base/buf.h"
 #include "base/text.h"
