@@ -75,7 +75,7 @@ test_rp_filter_set() {
 
 test_memlock_lowered() {
 	cp "$(command -v sleep)" /run/slurmd
-	(ulimit -l unlimited && exec /run/slurmd 100) &
+	(ulimit -l unlimited && exec /run/slurmd 1000) &
 	until_true 10 pgrep -x slurmd
 	says memlock pass
 	prlimit --pid $! --memlock=65536:65536
@@ -84,7 +84,7 @@ test_memlock_lowered() {
 	# The limit does not hold for a process that has CAP_IPC_LOCK, as root's have; what it starts may have it not.
 	says memlock pass --pid $!
 	kill $!
-	(ulimit -l 64 && exec setpriv --inh-caps -ipc_lock --bounding-set -ipc_lock /run/slurmd 100) &
+	(ulimit -l 64 && exec setpriv --inh-caps -ipc_lock --bounding-set -ipc_lock /run/slurmd 1000) &
 	until_true 10 says memlock fail --pid $!
 	kill $!
 }
