@@ -50,9 +50,9 @@ until_true() {
 	done
 }
 
-# nap SECONDS: sleep, without a process. Nothing ever comes from this pipe.
+# nap SECONDS: sleep, without a process. Nothing ever comes from this pipe. It is opened here: <(:) sets $!, which tests keep.
+exec {quiet}<> <(:)
 nap() {
-	[ -n "${quiet-}" ] || exec {quiet}<> <(:)
 	read -rt "$1" -u "$quiet" || :
 }
 
