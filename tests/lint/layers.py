@@ -44,7 +44,7 @@ TOPICS = {
     'lib/trace/attach': 'select',
     'lib/analyse/env': 'nccl',
     'lib/analyse/run': 'nccl',
-    'lib/analyse/job': 'qp',
+    'lib/analyse/job': 'env nccl qp',
     'lib/analyse/join': 'qp',
     'lib/analyse/stacks': 'env',
     'lib/analyse/nicmap': 'env nccl stacks',

@@ -436,6 +436,36 @@ ENV_CASE_TEST(defaults_are_no_findings)
 	}
 }
 
+/* As ucp_is_resource_in_transports_list reads it: an alias that is excluded leaves its auxiliary transports. */
+TEST(transports_of_ucx)
+{
+	static const struct {
+		const char *value;
+		bool any, efa;
+	} rows[] = {
+		{ "all", true, true },
+		{ "tcp,sm", false, false },
+		{ "rc,tcp", true, false },
+		{ "^tcp", true, true },
+		{ "^ib", false, false },
+		{ "^rc", true, true },
+		{ "^rc,dc", true, true },
+		{ "^rc,dc,ud", false, true },
+		{ "^rc,dc,ud,srd", false, false },
+		{ "^tcp,ud,dc_x,rc_v,rc_x", false, true },
+		{ "^\\rc_verbs,\\rc_mlx5,dc,ud", false, true },
+		{ "^rc_x,dc_x,ud_x", true, true },
+		{ "^rc_mlx5,rc_verbs,ud_mlx5,ud_verbs", true, true },
+		{ "^srd,ud", true, false },
+		{ "^all", false, false },
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(rows); i++)
+		if (rd_env_ucx_allows_rdma(rows[i].value, false) != rows[i].any ||
+		    rd_env_ucx_allows_rdma(rows[i].value, true) != rows[i].efa)
+			fail_msg("%s", rows[i].value);
+}
+
 TEST(options_of_the_driver_are_read_as_it_reads_them)
 {
 	static const struct {

@@ -38,20 +38,43 @@ static bool is_rdma(const char *entry, size_t size, bool only_efa)
 			  is_one(rdma_words, entry, size);
 }
 
-/* Whether UCX_TLS allows an RDMA transport; an exclusion does unless it names ib. */
-static bool allows_rdma(const char *value, bool only_efa)
+/* What excludes each RDMA transport: its name, or an alias of which it is more than the auxiliary transport. */
+static const struct {
+	const char *words;
+	bool efa; /* a device of EFA has it: no other */
+} transports[] = {
+	{ " ib rc rc_v rc_verbs all ", false }, { " ib rc rc_x rc_mlx5 all ", false },
+	{ " ib dc dc_x dc_mlx5 all ", false },	{ " ib ud ud_x ud_mlx5 all ", false },
+	{ " ib ud ud_v ud_verbs all ", true },	{ " ib srd all ", true },
+};
+
+/* "^rc,dc" leaves ud; "^rc,dc,ud" leaves nothing. */
+static bool leaves_rdma(const char *value, bool only_efa)
+{
+	bool excluded[RD_ARRAY_SIZE(transports)] = { 0 }, left = false;
+	const char *entry;
+	size_t size;
+
+	while (rd_env_entry(&value, &entry, &size))
+		for (size_t i = 0; i < RD_ARRAY_SIZE(transports); i++)
+			excluded[i] |= is_one(transports[i].words, entry, size);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(transports); i++)
+		/* srd is of EFA only. */
+		left |= !excluded[i] && (only_efa ? transports[i].efa : i + 1 < RD_ARRAY_SIZE(transports));
+	return left;
+}
+
+bool rd_env_ucx_allows_rdma(const char *value, bool only_efa)
 {
 	const char *entry;
 	size_t size;
-	bool negate = *value == '^', any = false;
+	bool any = false;
 
-	value += negate;
-	while (rd_env_entry(&value, &entry, &size)) {
-		bool all = is_word(entry, size, "all");
-
-		any |= all || (negate ? is_word(entry, size, "ib") : is_rdma(entry, size, only_efa));
-	}
-	return any != negate;
+	if (*value == '^')
+		return leaves_rdma(value + 1, only_efa);
+	while (rd_env_entry(&value, &entry, &size))
+		any |= is_word(entry, size, "all") || is_rdma(entry, size, only_efa);
+	return any;
 }
 
 /* Providers start jobs whose data NCCL moves with an MPI whose UCX uses TCP, or one device: only start-up passes through it. A list
@@ -192,7 +215,7 @@ static void judge_devices(struct rd_check_env *check, struct devices *devices, b
 	rd_envcheck_effect(check, "network interfaces only: UCX uses TCP between hosts");
 	if (!rd_envcheck_has_rdma(check, true))
 		return;
-	check->minor &= !tls || !allows_rdma(tls, false); /* else the two contradict each other */
+	check->minor &= !tls || !rd_env_ucx_allows_rdma(tls, false); /* else the two contradict each other */
 	rd_envcheck_finding_fix(check, RD_SEV_CRITICAL, "env-rdma-off", "List contains no RDMA device",
 				"UCX uses TCP, at a fraction of the rate", NULL, rd_text("NAME:PORT of RDMA devices"),
 				rd_text("rdmadiag nic-map --env ucx\n# set for the job what it prints"));
@@ -226,7 +249,7 @@ static void check_tls(struct rd_check_env *check)
 {
 	_cleanup_env_list_ struct rd_env_list unknown = { 0 };
 	bool only_efa = rd_host_has_efa(check->host) && !rd_envcheck_has_rdma(check, false);
-	bool allowed = allows_rdma(check->effect->value, only_efa);
+	bool allowed = rd_env_ucx_allows_rdma(check->effect->value, only_efa);
 	const char *at = check->effect->value, *entry;
 	size_t size;
 
@@ -311,7 +334,7 @@ static const char *unused_by(const struct rd_effects *all, const char *name)
 	const char *tls = rd_effects_get(all, "UCX_TLS");
 	bool about_rdma = strncmp(name, "UCX_IB_", 7) == 0 || strncmp(name, "UCX_RC_", 7) == 0;
 
-	return about_rdma && tls && !allows_rdma(tls, false) ? "UCX_TLS excludes RDMA" : NULL;
+	return about_rdma && tls && !rd_env_ucx_allows_rdma(tls, false) ? "UCX_TLS excludes RDMA" : NULL;
 }
 
 static const struct rd_env_rule rules[] = {

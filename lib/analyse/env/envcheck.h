@@ -61,6 +61,9 @@ char *rd_env_name_near(const char *name);
  * than 63 characters are never similar. */
 unsigned rd_env_distance(const char *a, const char *b, unsigned most);
 
+/* Whether a value of UCX_TLS allows UCX a transport over RDMA; `only_efa`: to hosts whose RDMA devices are of EFA. */
+bool rd_env_ucx_allows_rdma(const char *value, bool only_efa);
+
 /* Which NICs NCCL assigns to each accelerator under the given variables. Pure. */
 
 /* Returns whether the variables change how NCCL selects NICs; if so, `ret` is filled. `allowed`: room for one flag per port, which

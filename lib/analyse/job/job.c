@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <strings.h>
 
+#include "analyse/env/envcheck.h"
 #include "analyse/job/job-priv.h"
 #include "analyse/qp/qp.h"
 #include "base/buf.h"
@@ -11,15 +12,15 @@
 
 /*
  * The first row that matches decides. `library`: beginning of a file name that must be mapped, if mappings were read; NULL: any.
- * `value`: a shell pattern for the whole value or, with `part`, for one of its elements, separated by commas. Sources: NCCL 2.30 (net.cc, init.cc),
- * UCX 1.19 (ucp_context.c, aliases "ib", "rc", "ud", "dc"), libfabric 2 (fabric.c), Open MPI 5 (mca/pml, mca/btl), MVAPICH2 2.3 (ibv_param.c), Intel
- * MPI 2021 (reference), NVSHMEM 3.5, Mooncake (transfer_engine).
+ * `value`: a shell pattern for the whole value or, with `part`, for one of its elements, separated by commas; NULL: ucx_asks decides. Sources:
+ * NCCL 2.30 (net.cc, init.cc), UCX 1.19 (ucp_context.c), libfabric 2 (fabric.c), Open MPI 5 (mca/pml, mca/btl), MVAPICH2 2.3 (ibv_param.c),
+ * Intel MPI 2021 (reference), NVSHMEM 3.5, Mooncake (transfer_engine).
  */
 static const struct {
 	const char *name, *value, *library;
 	bool part;
 	enum rd_job_asked asks;
-	const char *with; /* a variable that has to be set, too; NULL: none */
+	const char *with; /* a setting that has to be there, too: a shell pattern; NULL: none */
 } rows[] = {
 	{ "NCCL_IB_DISABLE", "[1-9]*", "lib?ccl", false, RD_JOB_ASKED_TCP, NULL },
 	{ "NCCL_NET", "[Ss]ocket", "lib?ccl", false, RD_JOB_ASKED_TCP, NULL },
@@ -28,27 +29,22 @@ static const struct {
 	{ "NCCL_NET", "AWS*", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },
 	{ "NCCL_IB_HCA", "^*", "lib?ccl", false, RD_JOB_ASKED_NOTHING, NULL },
 	{ "NCCL_IB_HCA", "?*", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },
-	{ "UCX_TLS", "^ib", "libuc", true, RD_JOB_ASKED_TCP, NULL },
-	{ "UCX_TLS", "^*", "libuc", false, RD_JOB_ASKED_NOTHING, NULL },
-	{ "UCX_TLS", "all", "libuc", true, RD_JOB_ASKED_NOTHING, NULL },
-	{ "UCX_TLS", "rc*", "libuc", true, RD_JOB_ASKED_RDMA, NULL },
-	{ "UCX_TLS", "dc*", "libuc", true, RD_JOB_ASKED_RDMA, NULL },
-	{ "UCX_TLS", "ud*", "libuc", true, RD_JOB_ASKED_RDMA, NULL },
-	{ "UCX_TLS", "ib", "libuc", true, RD_JOB_ASKED_RDMA, NULL },
-	{ "UCX_TLS", "srd", "libuc", true, RD_JOB_ASKED_RDMA, NULL },
-	{ "UCX_TLS", "tcp", "libuc", true, RD_JOB_ASKED_TCP, NULL },
+	{ "UCX_TLS", NULL, "libuc", false, RD_JOB_ASKED_TCP, NULL },
+	{ "UCX_NET_DEVICES", "^*", "libuc", false, RD_JOB_ASKED_NOTHING, NULL },
 	{ "UCX_NET_DEVICES", "?*:[0-9]*", "libuc", true, RD_JOB_ASKED_RDMA, NULL },
 	{ "UCX_NET_DEVICES", "all", "libuc", true, RD_JOB_ASKED_NOTHING, NULL },
 	{ "UCX_NET_DEVICES", "mlx*", "libuc", true, RD_JOB_ASKED_NOTHING, NULL },
 	{ "UCX_NET_DEVICES", "?*", "libuc", true, RD_JOB_ASKED_TCP, NULL }, /* interfaces have no port behind a colon */
+	{ "UCX_TLS", NULL, "libuc", false, RD_JOB_ASKED_RDMA, NULL },
 	{ "FI_PROVIDER", "^*", "libfabric", false, RD_JOB_ASKED_NOTHING, NULL },
 	{ "FI_PROVIDER", "*verbs*", "libfabric", true, RD_JOB_ASKED_RDMA, NULL },
 	{ "FI_PROVIDER", "psm3", "libfabric", true, RD_JOB_ASKED_NOTHING, "PSM3_HAL=sockets" },
 	{ "FI_PROVIDER", "[emp]*", "libfabric", true, RD_JOB_ASKED_RDMA, NULL }, /* efa, mlx, psm2, psm3 */
 	{ "FI_PROVIDER", "*tcp*", "libfabric", true, RD_JOB_ASKED_TCP, NULL },
 	{ "FI_PROVIDER", "sockets", "libfabric", true, RD_JOB_ASKED_TCP, NULL },
-	{ "OMPI_MCA_btl", "*", "libmpi", false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=ucx" },
-	{ "OMPI_MCA_btl", "*", "libmpi", false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=cm" },
+	{ "OMPI_MCA_btl", "*", "libmpi", false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=ucx*" },
+	{ "OMPI_MCA_btl", "*", "libmpi", false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=cm*" },
+	{ "OMPI_MCA_btl", "*", "libmpi", false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=^*ob1*" },
 	{ "OMPI_MCA_btl", "^*", "libmpi", false, RD_JOB_ASKED_NOTHING, NULL },
 	{ "OMPI_MCA_btl", "openib", "libmpi", true, RD_JOB_ASKED_RDMA, NULL },
 	{ "OMPI_MCA_btl", "tcp", "libmpi", true, RD_JOB_ASKED_TCP, NULL },
@@ -97,15 +93,48 @@ static const char *find_variable(const struct rd_job_proc *proc, const char *nam
 	return NULL;
 }
 
-/* TCP for MPI or UCX says nothing about NCCL, whose traffic is the larger one where it is mapped (nccl-tests are started with btl=tcp), unless a
- * plugin gives NCCL libfabric. */
-static bool is_beside_nccl(const struct rd_job_proc *proc, size_t i)
+/* Whether a setting fits a shell pattern. */
+static bool has_setting(const struct rd_job_proc *proc, const char *pattern)
 {
-	if (rows[i].asks != RD_JOB_ASKED_TCP || !rows[i].library || strcmp(rows[i].library, "lib?ccl") == 0)
+	for (size_t i = 0; i < proc->env.n; i++)
+		if (fnmatch(pattern, proc->env.v[i], FNM_CASEFOLD) == 0)
+			return true;
+	return false;
+}
+
+/* What a value of UCX_TLS requests. */
+static enum rd_job_asked ucx_asks(const char *value)
+{
+	bool excludes = *value == '^';
+
+	if (!rd_env_ucx_allows_rdma(value, false))
+		return fits(value + excludes, "tcp", true) != excludes ? RD_JOB_ASKED_TCP : RD_JOB_ASKED_NOTHING;
+	return excludes || fits(value, "all", true) ? RD_JOB_ASKED_NOTHING : RD_JOB_ASKED_RDMA;
+}
+
+/* What uses a library for data although NCCL is mapped: another library that is mapped, or a setting. */
+static const struct {
+	const char *library, *mapped, *set;
+} users[] = {
+	{ "libfabric", "lib?ccl-net", NULL },
+	{ "libfabric", "libaws-ofi", NULL },
+	{ "libuc", "libnixl", NULL },
+	{ "libuc", "libplugin_UCX", NULL },
+	{ "libuc", NULL, "NCCL_PLUGIN_P2P=ucx*" },
+	{ "libuc", NULL, "NCCL_NET=UCX*" },
+};
+
+/* Settings of MPI, UCX and libfabric say nothing about NCCL, whose traffic is the larger one where it is mapped (nccl-tests are started with
+ * btl=tcp), unless one of these carries data, too. */
+static bool is_beside_nccl(const struct rd_job_proc *proc, const char *library)
+{
+	if (!library || strcmp(library, "lib?ccl") == 0 || !rd_job_maps(proc, "lib?ccl.so"))
 		return false;
-	return rd_job_maps(proc, "lib?ccl.so") &&
-	       !(strcmp(rows[i].library, "libfabric") == 0 &&
-		 (rd_job_maps(proc, "lib?ccl-net") || rd_job_maps(proc, "libaws-ofi")));
+	for (size_t i = 0; i < RD_ARRAY_SIZE(users); i++)
+		if (strcmp(users[i].library, library) == 0 &&
+		    (users[i].mapped ? rd_job_maps(proc, users[i].mapped) : has_setting(proc, users[i].set)))
+			return false;
+	return true;
 }
 
 /* A row without effect ends the rows of its variable. */
@@ -115,14 +144,15 @@ static void find_request(struct rd_job_view *view)
 	const char *done = "";
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(rows) && !view->asked; i++) {
-		const char *variable = find_variable(proc, rows[i].name);
+		const char *variable = find_variable(proc, rows[i].name),
+			   *value = variable ? variable + strlen(rows[i].name) + 1 : NULL;
 
 		if (!variable || strcmp(done, rows[i].name) == 0 ||
-		    !fits(variable + strlen(rows[i].name) + 1, rows[i].value, rows[i].part))
+		    !(rows[i].value ? fits(value, rows[i].value, rows[i].part) : ucx_asks(value) == rows[i].asks))
 			continue;
 		if (rows[i].library && !proc->here && rd_job_knows(proc, "maps") && !rd_job_maps(proc, rows[i].library))
 			continue;
-		if ((rows[i].with && !rd_texts_has(&proc->env, rows[i].with)) || is_beside_nccl(proc, i))
+		if ((rows[i].with && !has_setting(proc, rows[i].with)) || is_beside_nccl(proc, rows[i].library))
 			continue;
 		done = rows[i].name;
 		view->asked = rows[i].asks;
