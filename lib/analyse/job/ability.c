@@ -371,9 +371,33 @@ static struct rd_finding judge_device(const struct rd_job_input *in, const struc
 	return *first;
 }
 
+/* Devices of the process's network namespace that sysfs does not show, which is mounted for another one: in exclusive mode their files and ports are
+ * unknown here. Returns how many. */
+static size_t add_hidden(const struct rd_job_input *in, struct rd_job_view *view)
+{
+	const struct rd_res *res = in->qps ? in->qps->res : NULL;
+	const struct rd_job_proc *proc = view->proc;
+	bool apart = rd_job_is_apart(in, proc) || (res && res->netns_shared.known == RD_OK && !res->netns_shared.v);
+	size_t n = 0;
+
+	for (size_t i = 0; i < proc->rdma.n && apart; i++) {
+		bool shown = false;
+
+		for (size_t k = 0; k < in->kernel->n; k++)
+			shown |= in->kernel->v[k].ibdev && strcmp(in->kernel->v[k].ibdev, proc->rdma.v[i]) == 0;
+		if (shown)
+			continue;
+		add_result(&view->can, proc->rdma.v[i],
+			   made("job-namespace", RD_SEV_UNKNOWN,
+				rd_dup("in the network namespace of the process, and not in that of /sys"), NULL));
+		n++;
+	}
+	return n;
+}
+
 static void judge_devices(const struct rd_job_input *in, struct rd_job_view *view)
 {
-	size_t usable = 0, unknown = 0;
+	size_t usable = 0, unknown = add_hidden(in, view), hidden = unknown;
 
 	for (size_t i = 0; i < in->kernel->n; i++) {
 		const struct rd_job_uverbs *uverbs = &in->kernel->v[i];
@@ -389,7 +413,7 @@ static void judge_devices(const struct rd_job_input *in, struct rd_job_view *vie
 			view->can.v[i].severity = RD_SEV_SKIP;
 	if (usable || (in->kernel->known && !unknown))
 		RD_SET(view->able, usable > 0);
-	if (in->kernel->n == 0)
+	if (in->kernel->n == 0 && !hidden)
 		add_result(&view->can, "host",
 			   in->kernel->known ? made("job-device", RD_SEV_CRITICAL, rd_dup("no RDMA device"), NULL) :
 					       made("job-device", RD_SEV_UNKNOWN,

@@ -257,14 +257,19 @@ static bool maps_hider(const struct rd_job_proc *proc)
 	return false;
 }
 
+bool rd_job_is_apart(const struct rd_job_input *in, const struct rd_job_proc *proc)
+{
+	const struct rd_res *res = in->qps ? in->qps->res : NULL;
+
+	return proc->net_other && !(res && res->netns_shared.known == RD_OK && res->netns_shared.v);
+}
+
 static void count_qps(const struct rd_job_input *in, struct rd_job_view *view, struct traffic *traffic)
 {
 	const struct rd_job_proc *proc = view->proc;
 	const struct rd_res *res = in->qps ? in->qps->res : NULL;
-	bool shared = res && res->netns_shared.known == RD_OK && res->netns_shared.v;
 
-	/* In exclusive mode the devices of another network namespace are not listed here. */
-	traffic->qps_known = res && rd_job_knows(proc, "net") && (!proc->net_other || shared);
+	traffic->qps_known = res && rd_job_knows(proc, "net") && !rd_job_is_apart(in, proc);
 	for (size_t d = 0; res && d < res->n_devs; d++) {
 		traffic->qps_known &= rd_res_is_whole(&res->devs[d], RD_RES_QP);
 		traffic->hidden |= rd_res_dev_hides_qps(&res->devs[d]);
@@ -397,6 +402,8 @@ static void add_reason(const struct rd_job_input *in, struct rd_job_view *view, 
 	switch (view->verdict) {
 	case RD_JOB_CANNOT_TELL:
 		view->reason = rd_text("%s", unknown_text(view, traffic));
+		if (!traffic->qps_known && rd_job_is_apart(in, view->proc))
+			view->fix = rd_text("nsenter -t %u -n rdmadiag job %u", view->proc->pid, view->proc->pid);
 		return;
 	case RD_JOB_RDMA:
 	case RD_JOB_UNEVEN:
