@@ -11,10 +11,11 @@
 #include "base/text.h"
 
 /*
- * The first row that matches decides. `library`: beginning of a file name that must be mapped, if mappings were read; NULL: any.
+ * The first row that matches decides. `library`: beginning of a file name that must be mapped, of a row without effect always, of others if mappings
+ * were read; NULL: any.
  * `value`: a shell pattern for the whole value or, with `part`, for one of its elements, separated by commas; NULL: ucx_asks decides. Sources:
  * NCCL 2.30 (net.cc, init.cc), UCX 1.19 (ucp_context.c), libfabric 2 (fabric.c), Open MPI 5 (mca/pml, mca/btl), MVAPICH2 2.3 (ibv_param.c),
- * Intel MPI 2021 (reference), NVSHMEM 3.5, Mooncake (transfer_engine).
+ * Intel MPI 2021 (reference), NVSHMEM 3.5, MORI (rdma.cpp), Mooncake (transfer_engine).
  */
 static const struct {
 	const char *name, *value, *library;
@@ -22,40 +23,51 @@ static const struct {
 	enum rd_job_asked asks;
 	const char *with; /* a setting that has to be there, too: a shell pattern; NULL: none */
 } rows[] = {
+	{ "NCCL_IB_DISABLE", "[1-9]*", "lib?ccl-net*ofi", false, RD_JOB_ASKED_NOTHING, NULL }, /* not of this plugin */
 	{ "NCCL_IB_DISABLE", "[1-9]*", "lib?ccl", false, RD_JOB_ASKED_TCP, NULL },
-	{ "NCCL_NET", "[Ss]ocket", "lib?ccl", false, RD_JOB_ASKED_TCP, NULL },
-	{ "NCCL_NET_PLUGIN", "none", NULL, false, RD_JOB_ASKED_NOTHING, NULL },
-	{ "NCCL_NET", "[Ii][Bb]", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "NCCL_NET", "socket", "lib?ccl", false, RD_JOB_ASKED_TCP, NULL },
+	{ "NCCL_NET", "*TCPX_*", "lib?ccl", false, RD_JOB_ASKED_TCP, NULL }, /* GPUDirect-TCPX */
+	{ "NCCL_NET", "ib*", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },    /* IB, IBext_v8 */
 	{ "NCCL_NET", "AWS*", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },
-	{ "NCCL_IB_HCA", "^*", "lib?ccl", false, RD_JOB_ASKED_NOTHING, NULL },
+	{ "NCCL_IB_HCA", "^*", NULL, false, RD_JOB_ASKED_NOTHING, NULL },
 	{ "NCCL_IB_HCA", "?*", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },
 	{ "UCX_TLS", NULL, "libuc", false, RD_JOB_ASKED_TCP, NULL },
-	{ "UCX_NET_DEVICES", "^*", "libuc", false, RD_JOB_ASKED_NOTHING, NULL },
+	{ "UCX_NET_DEVICES", "^*", NULL, false, RD_JOB_ASKED_NOTHING, NULL },
 	{ "UCX_NET_DEVICES", "?*:[0-9]*", "libuc", true, RD_JOB_ASKED_RDMA, NULL },
-	{ "UCX_NET_DEVICES", "all", "libuc", true, RD_JOB_ASKED_NOTHING, NULL },
-	{ "UCX_NET_DEVICES", "mlx*", "libuc", true, RD_JOB_ASKED_NOTHING, NULL },
+	{ "UCX_NET_DEVICES", "all", NULL, true, RD_JOB_ASKED_NOTHING, NULL },
+	{ "UCX_NET_DEVICES", "mlx*", NULL, true, RD_JOB_ASKED_NOTHING, NULL },
 	{ "UCX_NET_DEVICES", "?*", "libuc", true, RD_JOB_ASKED_TCP, NULL }, /* interfaces have no port behind a colon */
 	{ "UCX_TLS", NULL, "libuc", false, RD_JOB_ASKED_RDMA, NULL },
-	{ "FI_PROVIDER", "^*", "libfabric", false, RD_JOB_ASKED_NOTHING, NULL },
-	{ "FI_PROVIDER", "*verbs*", "libfabric", true, RD_JOB_ASKED_RDMA, NULL },
-	{ "FI_PROVIDER", "psm3", "libfabric", true, RD_JOB_ASKED_NOTHING, "PSM3_HAL=sockets" },
-	{ "FI_PROVIDER", "[emp]*", "libfabric", true, RD_JOB_ASKED_RDMA, NULL }, /* efa, mlx, psm2, psm3 */
-	{ "FI_PROVIDER", "*tcp*", "libfabric", true, RD_JOB_ASKED_TCP, NULL },
-	{ "FI_PROVIDER", "sockets", "libfabric", true, RD_JOB_ASKED_TCP, NULL },
-	{ "OMPI_MCA_btl", "*", "libmpi", false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=ucx*" },
-	{ "OMPI_MCA_btl", "*", "libmpi", false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=cm*" },
-	{ "OMPI_MCA_btl", "*", "libmpi", false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=^*ob1*" },
-	{ "OMPI_MCA_btl", "^*", "libmpi", false, RD_JOB_ASKED_NOTHING, NULL },
-	{ "OMPI_MCA_btl", "openib", "libmpi", true, RD_JOB_ASKED_RDMA, NULL },
-	{ "OMPI_MCA_btl", "tcp", "libmpi", true, RD_JOB_ASKED_TCP, NULL },
-	{ "MV2_IBA_HCA", "?*", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "I_MPI_FABRICS", "*tcp", "libmpi", false, RD_JOB_ASKED_TCP, NULL }, /* until 2018, as the next two */
+	{ "I_MPI_FABRICS", "*dapl", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "I_MPI_FABRICS", "*ofa", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
 	{ "I_MPI_OFI_PROVIDER", "[emv]*", "libmpi", false, RD_JOB_ASKED_RDMA, NULL }, /* efa, mlx, verbs */
 	{ "I_MPI_OFI_PROVIDER", "tcp*", "libmpi", false, RD_JOB_ASKED_TCP, NULL },
 	{ "I_MPI_OFI_PROVIDER", "sockets", "libmpi", false, RD_JOB_ASKED_TCP, NULL },
+	{ "FI_PROVIDER", "^*", NULL, false, RD_JOB_ASKED_NOTHING, NULL },
+	{ "FI_PROVIDER", "*verbs*", "libfabric", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "FI_PROVIDER", "psm3", NULL, true, RD_JOB_ASKED_NOTHING, "PSM3_HAL=sockets" },
+	{ "FI_PROVIDER", "[emp]*", "libfabric", true, RD_JOB_ASKED_RDMA, NULL }, /* efa, mlx, psm2, psm3 */
+	{ "FI_PROVIDER", "*tcp*", "libfabric", true, RD_JOB_ASKED_TCP, NULL },
+	{ "FI_PROVIDER", "sockets", "libfabric", true, RD_JOB_ASKED_TCP, NULL },
+	{ "OMPI_MCA_mtl_ofi_provider_include", "[emp]*", "libmpi", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "OMPI_MCA_mtl_ofi_provider_include", "*tcp*", "libmpi", true, RD_JOB_ASKED_TCP, NULL },
+	{ "OMPI_MCA_btl", "*", NULL, false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=ucx*" },
+	{ "OMPI_MCA_btl", "*", NULL, false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=cm*" },
+	{ "OMPI_MCA_btl", "*", NULL, false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=^*ob1*" },
+	{ "OMPI_MCA_btl", "^*", NULL, false, RD_JOB_ASKED_NOTHING, NULL },
+	{ "OMPI_MCA_btl", "openib", "libmpi", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "OMPI_MCA_btl", "uct", "libmpi", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "OMPI_MCA_btl", "tcp", "libmpi", true, RD_JOB_ASKED_TCP, NULL },
+	{ "MV2_IBA_HCA", "?*", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
 	{ "NVSHMEM_REMOTE_TRANSPORT", "ib*", NULL, false, RD_JOB_ASKED_RDMA, NULL },
+	{ "NVSHMEM_REMOTE_TRANSPORT", "gpunetio", NULL, false, RD_JOB_ASKED_RDMA, NULL },
+	{ "MORI_RDMA_DEVICES", "[!^]*", "libmori", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "UCCL_IB_HCA", "[!^]*", "lib*uccl", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "MC_FORCE_TCP", "*", NULL, false, RD_JOB_ASKED_TCP, NULL },
+	{ "MC_FORCE_HCA", "*", NULL, false, RD_JOB_ASKED_RDMA, NULL },
 	{ "MOONCAKE_PROTOCOL", "rdma", NULL, false, RD_JOB_ASKED_RDMA, NULL },
 	{ "MOONCAKE_PROTOCOL", "tcp", NULL, false, RD_JOB_ASKED_TCP, NULL },
-	{ "MC_FORCE_TCP", "1", NULL, false, RD_JOB_ASKED_TCP, NULL },
 };
 
 bool rd_job_maps(const struct rd_job_proc *proc, const char *library)
@@ -73,11 +85,11 @@ bool rd_job_maps(const struct rd_job_proc *proc, const char *library)
 static bool fits(const char *value, const char *pattern, bool part)
 {
 	if (!part)
-		return fnmatch(pattern, value, 0) == 0;
+		return fnmatch(pattern, value, FNM_CASEFOLD) == 0;
 	for (const char *at = value; at;) {
 		_cleanup_free_ char *each = rd_next_part(&at, ',');
 
-		if (each && fnmatch(pattern, each, 0) == 0)
+		if (each && fnmatch(pattern, each, FNM_CASEFOLD) == 0)
 			return true;
 	}
 	return false;
@@ -120,6 +132,8 @@ static const struct {
 	{ "libfabric", "libaws-ofi", NULL },
 	{ "libuc", "libnixl", NULL },
 	{ "libuc", "libplugin_UCX", NULL },
+	{ "libfabric", "libplugin_LIBFABRIC", NULL },
+	{ "lib*uccl", "lib?ccl-net", NULL },
 	{ "libuc", NULL, "NCCL_PLUGIN_P2P=ucx*" },
 	{ "libuc", NULL, "NCCL_NET=UCX*" },
 };
@@ -128,13 +142,32 @@ static const struct {
  * btl=tcp), unless one of these carries data, too. */
 static bool is_beside_nccl(const struct rd_job_proc *proc, const char *library)
 {
-	if (!library || strcmp(library, "lib?ccl") == 0 || !rd_job_maps(proc, "lib?ccl.so"))
+	if (!library || strncmp(library, "lib?ccl", 7) == 0 || !rd_job_maps(proc, "lib?ccl.so"))
 		return false;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(users); i++)
 		if (strcmp(users[i].library, library) == 0 &&
 		    (users[i].mapped ? rd_job_maps(proc, users[i].mapped) : has_setting(proc, users[i].set)))
 			return false;
 	return true;
+}
+
+/* A process that uses accelerators and maps no library of any stack can have NCCL inside of its program. */
+static bool may_contain_nccl(const struct rd_job_proc *proc)
+{
+	static const char *const others[] = { "lib?ccl", "libuc", "libfabric", "libmpi", "libnvshmem", "libmooncake" };
+	bool any = false;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(others); i++)
+		any |= rd_job_maps(proc, others[i]);
+	return !any && (rd_job_count_open(proc, "nvidia") || rd_job_count_open(proc, "kfd"));
+}
+
+static bool has_library(const struct rd_job_proc *proc, const char *library, bool perhaps)
+{
+	if (rd_job_maps(proc, library))
+		return true;
+	return perhaps && (proc->here || !rd_job_knows(proc, "maps") ||
+			   (strcmp(library, "lib?ccl") == 0 && may_contain_nccl(proc)));
 }
 
 /* A row without effect ends the rows of its variable. */
@@ -150,7 +183,7 @@ static void find_request(struct rd_job_view *view)
 		if (!variable || strcmp(done, rows[i].name) == 0 ||
 		    !(rows[i].value ? fits(value, rows[i].value, rows[i].part) : ucx_asks(value) == rows[i].asks))
 			continue;
-		if (rows[i].library && !proc->here && rd_job_knows(proc, "maps") && !rd_job_maps(proc, rows[i].library))
+		if (rows[i].library && !has_library(proc, rows[i].library, rows[i].asks != RD_JOB_ASKED_NOTHING))
 			continue;
 		if ((rows[i].with && !has_setting(proc, rows[i].with)) || is_beside_nccl(proc, rows[i].library))
 			continue;
@@ -216,6 +249,7 @@ static const char *const hiders[] = { "libdoca_", "libnccl-gin", "libuct_ib_mlx5
 struct traffic {
 	bool qps_known, hidden;
 	size_t connected; /* queue pairs that carry data */
+	size_t datagram;  /* of these, unconnected ones: stacks also set up connections over them */
 };
 
 static struct rd_job_nic *nic_of(struct rd_job_view *view, const char *ibdev, uint32_t port)
@@ -282,6 +316,7 @@ static void count_qps(const struct rd_job_input *in, struct rd_job_view *view, s
 			continue;
 		if (qp->state.known == RD_OK && qp->state.v >= RD_QPS_RTR && qp->state.v <= RD_QPS_SQD) {
 			traffic->connected++;
+			traffic->datagram += qp->type.known == RD_OK && qp->type.v == RD_QPT_UD;
 			add_qp(view, in->qps, i);
 		}
 	}
@@ -331,6 +366,8 @@ static enum rd_job_verdict decide(const struct rd_job_view *view, const struct t
 {
 	const struct rd_job_sockets *sockets = &view->sockets;
 
+	if (traffic->connected && traffic->datagram == traffic->connected && (!sockets->known || sockets->bytes >= BULK))
+		return RD_JOB_CANNOT_TELL;
 	if (traffic->connected)
 		return sockets->to_qp_peers >= BULK ? RD_JOB_MIXED : RD_JOB_RDMA;
 	if (view->proc->here)
@@ -378,6 +415,8 @@ static const char *unknown_text(const struct rd_job_view *view, const struct tra
 {
 	if (!view->proc->looked)
 		return "it could not be read within ten seconds, or has ended";
+	if (traffic->connected)
+		return "all its queue pairs are of type UD, which may only set up connections, and it has traffic over TCP";
 	if (!rd_job_knows(view->proc, "fds"))
 		return "its open files may not be read by this user";
 	if (traffic->hidden)

@@ -35,7 +35,7 @@ const struct rd_redaction *rd_source_bundle_redaction(const struct rd_source *sr
 void rd_scrub_file(const char *path, struct rd_bytes *bytes);
 
 /* Whether a variable of a process that somebody selected is shown and recorded: those, and RCCL_, UCCL_, MORI_, ROCSHMEM_, NIXL_, OMPI_MCA_,
- * I_MPI_, MOONCAKE_ and MV2_, with the same exceptions. */
+ * I_MPI_, MOONCAKE_, MV2_ and PSM3_, with the same exceptions. */
 bool rd_scrub_keeps_of_job(const char *entry, size_t size);
 
 /* Replaces memory keys in NETLINK_RDMA messages by unspecified attributes, and by zeros what is not read of the dumps of queue pairs,
