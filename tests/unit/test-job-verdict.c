@@ -474,6 +474,70 @@ TEST(memory_of_accelerators)
 	}
 }
 
+/* Files of accelerators: what is missing, or must not be opened, is a note; a container that is given some of them is healthy. */
+TEST(files_of_accelerators)
+{
+	static const struct {
+		const char *text;
+		size_t gpus;
+		enum rd_severity severity;
+		const char *observed; /* a part; NULL: nothing is said */
+		const char *rules;
+	} cases[] = {
+		{ "dev nvidia0 195:0 0666 0 0\ndev nvidia1 195:1 0666 0 0\ndev nvidiactl 195:255 0666 0 0\n"
+		  "dev nvidia-uvm 510:0 0666 0 0\naccelerators\n",
+		  8, RD_SEV_OK, "2 of 2 device files", NULL },
+		{ "accelerators\n", 0, RD_SEV_OK, NULL, NULL },
+		{ "", 8, RD_SEV_OK, NULL, NULL },
+		{ "error accelerators EACCES\n", 8, RD_SEV_OK, NULL, NULL },
+		{ "accelerators\n", 8, RD_SEV_NOTE, "none of the 8 of this host", NULL },
+		{ "dev nvidia0 195:0 0666 0 0\ndev nvidiactl 195:255 0666 0 0\naccelerators\n", 1, RD_SEV_NOTE,
+		  "/dev/nvidia-uvm is missing, without which CUDA does not start", NULL },
+		{ "dev nvidia0 195:0 0666 0 0\ndev nvidiactl 195:255 0660 0 27\naccelerators\n", 1, RD_SEV_NOTE,
+		  "/dev/nvidiactl has mode 0660", NULL },
+		{ "dev nvidia0 195:0 0666 0 0\nopen nvidiactl\nopen nvidia-uvm\naccelerators\n", 1, RD_SEV_OK, "1 of 1",
+		  NULL },
+		{ "dev kfd 234:0 0666 0 0\ndev renderD128 226:128 0660 0 109\naccelerators\n", 4, RD_SEV_NOTE,
+		  "none of 1 device files can be opened: /dev/dri/renderD128 has mode 0660, owner 0, group 109", NULL },
+		{ "dev renderD128 226:128 0660 0 44\ndev renderD129 226:129 0660 0 109\naccelerators\n", 4, RD_SEV_OK,
+		  "1 of 2 device files", NULL },
+		{ "dev accel0 261:0 0666 0 0\naccelerators\n", 0, RD_SEV_OK, "1 of 1", NULL },
+		{ "dev nvidia0 195:0 0666 0 0\ndev nvidiactl 195:255 0666 0 0\ndev nvidia-uvm 510:0 0666 0 0\naccelerators\n",
+		  1, RD_SEV_NOTE, "none of 1 device files can be opened: the control group does not allow device 195:0",
+		  "c 1:3 rwm\nc 231:* rwm" },
+		{ "dev nvidia0 195:0 0666 0 0\ndev nvidiactl 195:255 0666 0 0\ndev nvidia-uvm 510:0 0666 0 0\naccelerators\n",
+		  1, RD_SEV_OK, "1 of 1", "c 195:* rwm\nc 510:0 rw" },
+		{ "dev nvidia0 195:0 0660 0 27 acl\naccelerators\n", 1, RD_SEV_NOTE, "is unknown", NULL },
+		{ "dev nvidia0 EACCES\naccelerators\n", 1, RD_SEV_NOTE, "/dev/nvidia0 of the process could not be read",
+		  NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rd_job_proc proc = { .pid = 1, .uid = { 1000, RD_OK }, .gid = 1000, .caps = { 0, RD_OK } };
+		struct rd_job_view view = { .proc = &proc };
+		struct rd_job_kernel kernel = { .known = true };
+		struct rd_host host = { 0 };
+		const struct rd_job_input in = { &host, &kernel, NULL, NULL };
+		const struct rd_finding *found = NULL;
+
+		for (size_t g = 0; g < cases[i].gpus; g++)
+			rd_host_add_gpu(&host)->pci = rd_host_add_pci(&host) ? (int)g : -1;
+		proc.device_rules = cases[i].rules ? rd_dup(cases[i].rules) : NULL;
+		proc.groups = rd_alloc(1, sizeof(*proc.groups));
+		proc.groups[proc.n_groups++] = 44;
+		rd_job_take(cases[i].text, &proc);
+		rd_job_judge(&in, &view);
+		for (size_t k = 0; k < view.can.n; k++)
+			found = strcmp(view.can.v[k].id, "job-accelerator") == 0 ? &view.can.v[k] : found;
+		if (!found != !cases[i].observed ||
+		    (found && (found->severity != cases[i].severity || !strstr(found->observed, cases[i].observed))))
+			fail_msg("%zu: %s", i, found ? found->observed : "nothing");
+		rd_job_view_deinit(&view);
+		rd_job_proc_deinit(&proc);
+		rd_host_deinit(&host);
+	}
+}
+
 /* A provider as it is built, and each of its bytes damaged. */
 TEST(provider)
 {

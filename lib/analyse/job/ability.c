@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What stands between a process and RDMA, in the order in which a program meets it, and what to do about it. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <linux/capability.h>
 
@@ -214,38 +215,100 @@ static const struct rd_job_node *find_node(const struct rd_job_proc *proc, const
 	return NULL;
 }
 
-static struct rd_finding judge_node(const struct rd_job_proc *proc, const struct rd_job_uverbs *uverbs)
+/* Whether it can open a device file. `number`: as the kernel has it; NULL: unknown. `rule`: what allows it in a control group. */
+static struct rd_finding judge_file(const struct rd_job_proc *proc, const char *dir, const char *name,
+				    const char *number, const char *rule)
 {
-	const struct rd_job_node *node = find_node(proc, uverbs->name);
-	const char *number = node ? node->number : NULL;
+	const struct rd_job_node *node = find_node(proc, name);
 	int allowed = node ? mode_allows(proc, node) : -1;
 
-	if (rd_job_count_open(proc, uverbs->name))
+	if (rd_job_count_open(proc, name))
 		return fine;
 	if (!node || node->unknown)
 		return made("job-device-file", RD_SEV_UNKNOWN,
-			    rd_text("/dev/infiniband/%s of the process could not be read", uverbs->name), NULL);
+			    rd_text("%s/%s of the process could not be read", dir, name), NULL);
 	if (!node->there)
-		return made("job-device-file", RD_SEV_CRITICAL, rd_text("/dev/infiniband/%s is missing", uverbs->name),
+		return made("job-device-file", RD_SEV_CRITICAL, rd_text("%s/%s is missing", dir, name),
 			    "a character device");
-	if (number && uverbs->number && strcmp(number, uverbs->number) != 0)
-		return made("job-device-file", RD_SEV_CRITICAL,
-			    rd_text("/dev/infiniband/%s has number %s", uverbs->name, number), uverbs->number);
+	if (node->number && number && strcmp(node->number, number) != 0)
+		return made("job-device-file", RD_SEV_CRITICAL, rd_text("%s/%s has number %s", dir, name, node->number),
+			    number);
 	if (allowed == 0)
 		return made("job-device-mode", RD_SEV_CRITICAL,
-			    rd_text("/dev/infiniband/%s has mode %04o, owner %u, group %u%s; the process has uid %u",
-				    uverbs->name, node->mode.v, node->uid, node->gid,
-				    node->acl ? ", and an access list" : "", proc->uid.v),
+			    rd_text("%s/%s has mode %04o, owner %u, group %u%s; the process has uid %u", dir, name,
+				    node->mode.v, node->uid, node->gid, node->acl ? ", and an access list" : "",
+				    proc->uid.v),
 			    "0666, as rdma-core's udev rule sets");
-	if (proc->device_rules && number && !rules_allow(proc->device_rules, number))
+	if (proc->device_rules && node->number && !rules_allow(proc->device_rules, node->number))
 		return made("job-device-rules", RD_SEV_CRITICAL,
-			    rd_text("the control group does not allow device %s", number), "c 231:* rwm");
+			    rd_text("the control group does not allow device %s", node->number), rule);
 	if (allowed < 0)
 		return made("job-device-mode", RD_SEV_UNKNOWN,
-			    rd_text("whether permissions allow to open /dev/infiniband/%s is unknown%s", uverbs->name,
+			    rd_text("whether permissions allow to open %s/%s is unknown%s", dir, name,
 				    node->acl && !*node->acl ? ": its owner or access list was not read" : ""),
 			    NULL);
 	return fine;
+}
+
+/* Files of accelerators. `needs`: what a program opens besides; NULL: nothing. */
+static const struct {
+	const char *prefix, *dir, *needs[2];
+} accelerators[] = {
+	{ "nvidia", "/dev", { "nvidiactl", "nvidia-uvm" } },
+	{ "renderD", "/dev/dri", { NULL } },
+	{ "accel", "/dev/accel", { NULL } },
+	{ "hl", "/dev", { NULL } },
+};
+
+static int accelerator_row(const char *name)
+{
+	for (size_t i = 0; i < RD_ARRAY_SIZE(accelerators); i++)
+		if (strncmp(name, accelerators[i].prefix, strlen(accelerators[i].prefix)) == 0 &&
+		    isdigit((unsigned char)name[strlen(accelerators[i].prefix)]))
+			return (int)i;
+	return -1;
+}
+
+/* Why a device file of an accelerator cannot be opened; NULL: it can. */
+static char *refusal(const struct rd_job_proc *proc, const char *dir, const char *name)
+{
+	struct rd_finding finding = find_node(proc, name) ? judge_file(proc, dir, name, NULL, NULL) : fine;
+
+	if (!find_node(proc, name) && !rd_job_count_open(proc, name))
+		finding.observed = rd_text("%s/%s is missing", dir, name);
+	free(finding.expected);
+	return finding.observed;
+}
+
+/* A job without accelerators is as healthy as one that is given some of them: what it lacks is a note. */
+static void judge_accelerators(const struct rd_job_input *in, const struct rd_job_proc *proc, struct rd_findings *can)
+{
+	_cleanup_free_ char *first = NULL, *lacks = NULL;
+	size_t usable = 0, files = 0, all = 0;
+
+	for (size_t g = 0; g < in->host->n_gpus; g++)
+		all += rd_gpu_is_peer(in->host, g);
+	for (size_t i = 0; i < proc->n_nodes && proc->accelerators_known; i++) {
+		int row = accelerator_row(proc->nodes[i].name);
+		char *why = row < 0 ? NULL : refusal(proc, accelerators[row].dir, proc->nodes[i].name);
+
+		files += row >= 0;
+		usable += row >= 0 && !why;
+		for (size_t k = 0; row >= 0 && !why && k < 2 && accelerators[row].needs[k] && !lacks; k++)
+			lacks = refusal(proc, "/dev", accelerators[row].needs[k]);
+		if (!first)
+			first = RD_TAKE(why);
+		free(why);
+	}
+	if (!proc->accelerators_known || files + all == 0)
+		return;
+	add_result(can, "accelerators",
+		   made("job-accelerator", usable && !lacks ? RD_SEV_OK : RD_SEV_NOTE,
+			files == 0 ? rd_text("none of the %zu of this host has a device file in its root", all) :
+			lacks	   ? rd_text("%s, without which CUDA does not start", lacks) :
+			usable	   ? rd_text("%zu of %zu device files can be opened", usable, files) :
+				     rd_text("none of %zu device files can be opened: %s", files, first),
+			NULL));
 }
 
 /* A copy that a program brings along is in another directory. NULL: none is mapped. */
@@ -357,7 +420,7 @@ static struct rd_finding judge_device(const struct rd_job_input *in, const struc
 	    !rd_texts_has(&proc->rdma, uverbs->ibdev))
 		return made("job-namespace", RD_SEV_CRITICAL, rd_dup("not in the network namespace of the process"),
 			    "rdma system netns shared, or the device in that namespace");
-	all[0] = judge_node(proc, uverbs);
+	all[0] = judge_file(proc, "/dev/infiniband", uverbs->name, uverbs->number, "c 231:* rwm");
 	all[1] = judge_provider(in, proc, uverbs);
 	all[2] = judge_ports(in, proc, uverbs);
 	for (size_t i = 1; i < RD_ARRAY_SIZE(all); i++)
@@ -535,6 +598,7 @@ void rd_job_judge_ability(const struct rd_job_input *in, struct rd_job_view *vie
 	judge_limits(view->proc, &view->can);
 	judge_copies(view->proc, &view->can);
 	judge_rest(in, view->proc, &view->can);
+	judge_accelerators(in, view->proc, &view->can);
 	for (size_t i = 0; i < view->can.n; i++) {
 		struct rd_finding *finding = &view->can.v[i];
 

@@ -330,6 +330,11 @@ static void take_end(struct rd_job_proc *proc, char **words)
 	proc->providers_known = true;
 }
 
+static void take_accelerators(struct rd_job_proc *proc, char **words)
+{
+	proc->accelerators_known = true;
+}
+
 #define LIST(member) offsetof(struct rd_job_proc, member), 0, NULL
 static const struct {
 	const char *key;
@@ -346,6 +351,7 @@ static const struct {
 	{ "dev", 0, 2, take_node },
 	{ "provider", 0, 1, take_provider },
 	{ "providers", 0, 0, take_end },
+	{ "accelerators", 0, 0, take_accelerators },
 	{ "tcp", 0, 3, take_tcp },
 	{ "addr", 0, 1, take_addr },
 	{ "shm", 0, 1, take_shm },

@@ -23,7 +23,7 @@ struct rd_job_kernel {
 };
 void rd_job_kernel_deinit(struct rd_job_kernel *kernel);
 
-/* A device file as seen from the root of a process. */
+/* A device file as seen from the root of a process: of RDMA devices, and of accelerators ("nvidia0", "kfd", "renderD128", "accel0"). */
 struct rd_job_node {
 	char *name;
 	bool there, unknown; /* neither: missing */
@@ -64,6 +64,7 @@ struct rd_job_proc {
 	struct rd_job_provider *providers;
 	size_t n_providers, cap_providers;
 	bool providers_known;
+	bool accelerators_known; /* `nodes` has all files of accelerators that are there */
 	struct rd_job_tcp *tcp, *addrs; /* addrs: `remote` is an address of its network namespace */
 	size_t n_tcp, cap_tcp, n_addrs, cap_addrs;
 	struct rd_job_limit *limits;

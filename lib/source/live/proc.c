@@ -3,6 +3,7 @@
 #include "source/live/live.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <dirent.h>
 #include <endian.h>
 #include <fcntl.h>
@@ -420,12 +421,23 @@ static void add_environment(struct rd_proc_job *job)
 		set_error(job, "environ", E2BIG);
 }
 
+/* "nvidia0" and what CUDA opens besides, "kfd", "renderD128", "accel0": names of device files of accelerators. */
+static bool is_accelerator(const char *name)
+{
+	static const char *const numbered[] = { "nvidia", "renderD", "accel", "hl" };
+	int kind = begins_with_one_of(name, numbered, RD_ARRAY_SIZE(numbered));
+
+	return (kind >= 0 && isdigit((unsigned char)name[strlen(numbered[kind])])) || strcmp(name, "nvidiactl") == 0 ||
+	       strcmp(name, "nvidia-uvm") == 0 || strcmp(name, "kfd") == 0;
+}
+
 /* "/dev/infiniband/uverbs0", "/dev/nvidia0": as it is seen from its root. */
 static void add_open(struct rd_proc_job *job, const char *target)
 {
 	const char *name = strrchr(target, '/');
 
-	if (name && (strstr(target, "/infiniband/") || strncmp(name, "/nvidia", 7) == 0 || strcmp(name, "/kfd") == 0) &&
+	if (name &&
+	    (strstr(target, "/infiniband/") || (strncmp(target, "/dev/", 5) == 0 && is_accelerator(name + 1))) &&
 	    job->out.len < LIMIT_SIZE / 2)
 		add_line(job, "open", name + 1, strlen(name + 1));
 }
@@ -447,13 +459,13 @@ static void add_access_list(struct rd_proc_job *job, const char *path)
 }
 
 /* "dev uverbs0 231:192 0666 0 0": number, mode, owner, group. Nothing is opened. */
-static void add_device(struct rd_proc_job *job, const char *name)
+static void add_device(struct rd_proc_job *job, const char *dir, const char *name)
 {
 	_cleanup_close_ int fd = -1;
 	char path[300], own[64];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "dev/infiniband/%s", name);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	fd = open_below(job, path, O_PATH);
 	snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
 	if (fd < 0 || fstat(fd, &st) < 0) {
@@ -474,8 +486,30 @@ static void add_devices(struct rd_proc_job *job)
 
 	while (dir && (entry = readdir(dir)) && n++ < 4096)
 		if (strncmp(entry->d_name, "uverbs", 6) == 0)
-			add_device(job, entry->d_name);
-	add_device(job, "rdma_cm");
+			add_device(job, "dev/infiniband", entry->d_name);
+	add_device(job, "dev/infiniband", "rdma_cm");
+}
+
+/* Those that are in its root. */
+static void add_accelerators(struct rd_proc_job *job)
+{
+	static const char *const dirs[] = { "dev", "dev/dri", "dev/accel" };
+	size_t n = 0;
+
+	for (size_t d = 0; d < RD_ARRAY_SIZE(dirs); d++) {
+		_cleanup_close_ int fd = open_below(job, dirs[d], O_RDONLY | O_DIRECTORY);
+		_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+		const struct dirent *entry;
+
+		if (fd < 0 && (d == 0 || fd != -ENOENT))
+			return set_error(job, "accelerators", -fd);
+		if (dir)
+			RD_TAKE_FD(fd);
+		while (dir && (entry = readdir(dir)))
+			if (is_accelerator(entry->d_name) && n++ < LINES_MAX)
+				add_device(job, dirs[d], entry->d_name);
+	}
+	rd_buf_str(&job->out, "accelerators\n");
 }
 
 static void add_shm(struct rd_proc_job *job)
@@ -734,6 +768,7 @@ static int look_at_process(void *arg, struct rd_bytes *ret, struct rd_err *err)
 		set_error(job, "root", errno);
 	} else {
 		add_devices(job);
+		add_accelerators(job);
 		add_shm(job);
 		n = read_providers(job, providers);
 	}
