@@ -80,6 +80,7 @@ TABLE(explain_services, "explain-services");
 TABLE(fabric_thresholds, "fabric-thresholds");
 TABLE(hints, "hints");
 TABLE(thresholds, "thresholds");
+TABLE(versions, "versions");
 
 static const struct {
 	const char *name, *begin, *end;
@@ -92,6 +93,7 @@ static const struct {
 	{ "fabric-thresholds", table_fabric_thresholds, table_fabric_thresholds_end },
 	{ "hints", table_hints, table_hints_end },
 	{ "thresholds", table_thresholds, table_thresholds_end },
+	{ "versions", table_versions, table_versions_end },
 };
 
 /* A copy of the table `name`, freed by the caller. False: there is no such table. */

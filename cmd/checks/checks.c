@@ -151,7 +151,7 @@ int checks_take_user(struct rd_source *source, const char *user, struct checks *
 	_cleanup_(rd_job_kernel_deinit) struct rd_job_kernel kernel = { 0 };
 	_cleanup_(rd_job_proc_deinit) struct rd_job_proc proc = { 0 };
 	_cleanup_(rd_job_view_deinit) struct rd_job_view view = { .proc = &proc };
-	const struct rd_job_input in = { &checks->host, &kernel, &checks->system, NULL };
+	const struct rd_job_input in = { &checks->host, &kernel, &checks->system, NULL, NULL };
 	int r = rd_collect_job_user(source, user, &checks->system, &proc, err);
 
 	rd_collect_job_kernel(source, &checks->res, &kernel);

@@ -7,6 +7,7 @@
 #include "analyse/job/job.h"
 #include "analyse/qp/qp.h"
 #include "base/text.h"
+#include "cmd/datafile.h"
 #include "cmd/job/job.h"
 #include "cmd/qp-state/qp.h"
 #include "cmd/trace-errno/trace-child.h"
@@ -29,6 +30,7 @@ struct sample {
 	struct rd_res res;
 	struct rd_qp_views qps; /* of `res` above: do not move a sample */
 	struct rd_job_kernel kernel;
+	struct rd_job_versions versions;
 	struct rd_recent recent;
 	struct rd_job_proc *procs; /* those that were read */
 	struct rd_job_view *views;
@@ -53,6 +55,7 @@ static void sample_deinit(struct sample *sample)
 	rd_qp_views_deinit(&sample->qps);
 	rd_res_deinit(&sample->res);
 	rd_job_kernel_deinit(&sample->kernel);
+	rd_job_versions_deinit(&sample->versions);
 	rd_recent_deinit(&sample->recent);
 	rd_host_deinit(&sample->host);
 	rd_system_deinit(&sample->system);
@@ -138,15 +141,31 @@ static int choose(const struct job_opts *opts, struct rd_source *src, struct sam
 	return 0;
 }
 
+static void read_versions(const struct rd_ctx *ctx, struct sample *sample)
+{
+	_cleanup_(rd_table_deinit) struct rd_table table = { 0 };
+	struct rd_errlist *errors = &sample->report.errors;
+	struct rd_err err = { 0 };
+
+	rd_table_read("versions", &table, errors);
+	for (size_t i = 0; i < table.n; i++)
+		if (rd_job_versions_parse(table.v[i].path, (char *)table.v[i].bytes.data, table.v[i].bytes.size,
+					  &sample->versions, &err) < 0)
+			rd_errlist_add(errors, &err);
+	if (!ctx->globals.json)
+		rd_warn_errors(ctx, errors, 0);
+}
+
 /* Reads and judges the chosen processes; -ESRCH with `err` filled: there is none of them. */
 static int load(struct rd_source *src, struct sample *sample, struct rd_err *err)
 {
-	struct rd_job_input in = { &sample->host, &sample->kernel, &sample->system, &sample->qps };
+	struct rd_job_input in = { &sample->host, &sample->kernel, &sample->system, &sample->qps, &sample->versions };
 	struct rd_errlist *errors = &sample->report.errors;
 	const struct rd_sysfs fs = { .src = src };
 	struct rd_err unread = { 0 };
 
 	rd_collect_host(src, 0, &sample->host, errors, &unread);
+	sample->system.release = rd_sysfs_text(&fs, NULL, "/proc/sys/kernel/osrelease");
 	rd_collect_gpu_memory(&fs, &sample->system);
 	if (rd_collect_res(src, RD_WANT_QPS | RD_WANT_CM_IDS | RD_WANT_PROCS, NULL, &sample->res, errors, &unread) < 0)
 		in.qps = NULL;
@@ -306,6 +325,7 @@ static int run_job(struct rd_ctx *ctx, int argc, char **argv)
 	for (int i = 0; i < argc; i++)
 		rd_parse_u32(argv[i], RD_DECIMAL, RD_PID_MAX, &opts->filter.pids.v[opts->filter.pids.n++]);
 	rd_output_init(ctx, &sample.report);
+	read_versions(ctx, &sample);
 	r = choose(opts, ctx->source, &sample, &err);
 	if (!r && !ctx->globals.from && !opts->no_probe)
 		qp_probe_start(ctx, ctx->source, &probe);

@@ -96,3 +96,35 @@ process() {
 	run "$RD" --from tests/bundles/pair-a.tar.zst qp-state --pid 4711
 	[[ $output == *"process 4711 has no queue pair that the kernel lists; why: rdmadiag job 4711"* ]]
 }
+
+@test "versions that do not work together: of the program's table and the site's, with the thread; a damaged line is reported" {
+	export RDMADIAG_DATADIR=$BATS_TEST_TMPDIR/site
+	put proc/modules 'nvidia_peermem 16384 0 - Live 0x0 (POE)'
+	put proc/driver/nvidia/version 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Release Build'
+	mkdir "$RDMADIAG_DATADIR"
+	echo 'warning our/site#1 libnccl>=2.21,nvidia_peermem of this site' >"$RDMADIAG_DATADIR/versions"
+	process 79 'fds 9' 'lib /x/site-packages/nvidia/nccl/lib/libnccl.so.2' 'wheel libnccl 2.21.5' 'env NCCL_CUMEM_ENABLE=0'
+	run -0 "$RD" --from "$H" job 79 --json
+	jq -e '[.processes[0].can[] | select(.id == "job-versions")] | map([.result, .subject, .observed]) == [
+		["warn", "versions", "of this site (our/site#1)"],
+		["pass", "versions",
+			"NCCL before 2.23 does not recognize nvidia_peermem, so transfers are copied through host memory (NVIDIA/nccl#1676)"]]' <<<"$output"
+	jq -e '.processes[0].libraries[0].version == "2.21.5"' <<<"$output"
+	echo nonsense >"$RDMADIAG_DATADIR/versions"
+	run -0 --separate-stderr "$RD" --from "$H" job 79
+	[[ $stderr == *"/site/versions: line 1: expected note|warning THREAD CONDITION,... TEXT"* && $output == *"NVIDIA/nccl#1676"* ]]
+}
+
+@test "accelerators: which of their files a process can open is a note; a CPU job in a container is healthy" {
+	put sys/bus/pci/devices/0000:01:00.0/class 0x030200
+	put sys/bus/pci/devices/0000:01:00.0/vendor 0x10de
+	put sys/bus/pci/devices/0000:01:00.0/device 0x2330
+	process 79 'dev uverbs0 231:192 0666 0 0' 'provider mlx5 1 1' providers 'fds 9' 'rdma mlx5_0' 'dev nvidiactl ENOENT'
+	run -0 "$RD" --from "$H" job 79 --json
+	jq -e '.processes[0] | (.verdict == "idle") and (.can[] | select(.id == "job-accelerator") | .result == "pass" and
+		.observed == "none of the 1 of this host has a device file in its root")' <<<"$output"
+	process 79 'dev nvidia0 195:0 0660 0 44' 'dev nvidiactl 195:255 0666 0 0' 'dev nvidia-uvm 510:0 0666 0 0'
+	sed -i 's/Uid:.*/Uid:\t9\t9\t9\t9/' "$H/proc/79/status"
+	run "$RD" --from "$H" job 79 --json
+	jq -e '.processes[0].can[] | select(.id == "job-accelerator") | .observed | contains("/dev/nvidia0 has mode 0660, owner 0, group 44")' <<<"$output"
+}

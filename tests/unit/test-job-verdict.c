@@ -385,6 +385,34 @@ TEST(verdicts)
 	assert_int_equal(failed, 0);
 }
 
+/* As many processes as NICs, or more, all on one of two; and one alone, which uses the NIC next to its accelerator. */
+TEST(few_of_the_nics)
+{
+	for (size_t n = 1; n <= 3; n++) {
+		struct rd_job_proc proc = { .pid = 77, .memlock = { RD_UNLIMITED, RD_OK } };
+		struct rd_job_view views[3] = { { .proc = &proc }, { .proc = &proc }, { .proc = &proc } };
+		_cleanup_(rd_job_kernel_deinit) struct rd_job_kernel kernel = { 0 };
+		_cleanup_(rd_host_deinit) struct rd_host host = { 0 };
+		_cleanup_(rd_res_deinit) struct rd_res res = { 0 };
+		_cleanup_(rd_qp_views_deinit) struct rd_qp_views qps;
+		const struct rd_job_input in = { &host, &kernel, NULL, &qps, NULL };
+
+		make_host(&host, &kernel, &res);
+		add_qps(&res, 2, false);
+		rd_qp_views_init(&qps, &res);
+		rd_qp_link(&qps);
+		rd_job_take(GOOD NCCL "open uverbs0\n", &proc);
+		for (size_t i = 0; i < n; i++)
+			rd_job_judge(&in, &views[i]);
+		rd_job_judge_whole(&in, views, n);
+		assert_int_equal(views[0].verdict, n > 1 ? RD_JOB_UNEVEN : RD_JOB_RDMA);
+		assert_int_equal(strstr(views[0].reason, "use 1 of 2 NICs") != NULL, n > 1);
+		for (size_t i = 0; i < 3; i++)
+			rd_job_view_deinit(&views[i]);
+		rd_job_proc_deinit(&proc);
+	}
+}
+
 TEST(hostile_lines)
 {
 	_cleanup_(rd_job_proc_deinit) struct rd_job_proc proc = { 0 };
@@ -485,31 +513,31 @@ TEST(files_of_accelerators)
 		const char *rules;
 	} cases[] = {
 		{ "dev nvidia0 195:0 0666 0 0\ndev nvidia1 195:1 0666 0 0\ndev nvidiactl 195:255 0666 0 0\n"
-		  "dev nvidia-uvm 510:0 0666 0 0\naccelerators\n",
+		  "dev nvidia-uvm 510:0 0666 0 0\ndev nvidiactl ENOENT\n",
 		  8, RD_SEV_OK, "2 of 2 device files", NULL },
-		{ "accelerators\n", 0, RD_SEV_OK, NULL, NULL },
+		{ "dev nvidiactl ENOENT\n", 0, RD_SEV_OK, NULL, NULL },
 		{ "", 8, RD_SEV_OK, NULL, NULL },
 		{ "error accelerators EACCES\n", 8, RD_SEV_OK, NULL, NULL },
-		{ "accelerators\n", 8, RD_SEV_NOTE, "none of the 8 of this host", NULL },
-		{ "dev nvidia0 195:0 0666 0 0\ndev nvidiactl 195:255 0666 0 0\naccelerators\n", 1, RD_SEV_NOTE,
+		{ "dev nvidiactl ENOENT\n", 8, RD_SEV_NOTE, "none of the 8 of this host", NULL },
+		{ "dev nvidia0 195:0 0666 0 0\ndev nvidiactl 195:255 0666 0 0\ndev nvidiactl ENOENT\n", 1, RD_SEV_NOTE,
 		  "/dev/nvidia-uvm is missing, without which CUDA does not start", NULL },
-		{ "dev nvidia0 195:0 0666 0 0\ndev nvidiactl 195:255 0660 0 27\naccelerators\n", 1, RD_SEV_NOTE,
+		{ "dev nvidia0 195:0 0666 0 0\ndev nvidiactl 195:255 0660 0 27\ndev nvidiactl ENOENT\n", 1, RD_SEV_NOTE,
 		  "/dev/nvidiactl has mode 0660", NULL },
-		{ "dev nvidia0 195:0 0666 0 0\nopen nvidiactl\nopen nvidia-uvm\naccelerators\n", 1, RD_SEV_OK, "1 of 1",
-		  NULL },
-		{ "dev kfd 234:0 0666 0 0\ndev renderD128 226:128 0660 0 109\naccelerators\n", 4, RD_SEV_NOTE,
+		{ "dev nvidia0 195:0 0666 0 0\nopen nvidiactl\nopen nvidia-uvm\ndev nvidiactl ENOENT\n", 1, RD_SEV_OK,
+		  "1 of 1", NULL },
+		{ "dev kfd 234:0 0666 0 0\ndev renderD128 226:128 0660 0 109\ndev nvidiactl ENOENT\n", 4, RD_SEV_NOTE,
 		  "none of 1 device files can be opened: /dev/dri/renderD128 has mode 0660, owner 0, group 109", NULL },
-		{ "dev renderD128 226:128 0660 0 44\ndev renderD129 226:129 0660 0 109\naccelerators\n", 4, RD_SEV_OK,
-		  "1 of 2 device files", NULL },
-		{ "dev accel0 261:0 0666 0 0\naccelerators\n", 0, RD_SEV_OK, "1 of 1", NULL },
-		{ "dev nvidia0 195:0 0666 0 0\ndev nvidiactl 195:255 0666 0 0\ndev nvidia-uvm 510:0 0666 0 0\naccelerators\n",
+		{ "dev renderD128 226:128 0660 0 44\ndev renderD129 226:129 0660 0 109\ndev nvidiactl ENOENT\n", 4,
+		  RD_SEV_OK, "1 of 2 device files", NULL },
+		{ "dev accel0 261:0 0666 0 0\ndev nvidiactl ENOENT\n", 0, RD_SEV_OK, "1 of 1", NULL },
+		{ "dev nvidia0 195:0 0666 0 0\ndev nvidiactl 195:255 0666 0 0\ndev nvidia-uvm 510:0 0666 0 0\ndev nvidiactl ENOENT\n",
 		  1, RD_SEV_NOTE, "none of 1 device files can be opened: the control group does not allow device 195:0",
 		  "c 1:3 rwm\nc 231:* rwm" },
-		{ "dev nvidia0 195:0 0666 0 0\ndev nvidiactl 195:255 0666 0 0\ndev nvidia-uvm 510:0 0666 0 0\naccelerators\n",
+		{ "dev nvidia0 195:0 0666 0 0\ndev nvidiactl 195:255 0666 0 0\ndev nvidia-uvm 510:0 0666 0 0\ndev nvidiactl ENOENT\n",
 		  1, RD_SEV_OK, "1 of 1", "c 195:* rwm\nc 510:0 rw" },
-		{ "dev nvidia0 195:0 0660 0 27 acl\naccelerators\n", 1, RD_SEV_NOTE, "is unknown", NULL },
-		{ "dev nvidia0 EACCES\naccelerators\n", 1, RD_SEV_NOTE, "/dev/nvidia0 of the process could not be read",
-		  NULL },
+		{ "dev nvidia0 195:0 0660 0 27 acl\ndev nvidiactl ENOENT\n", 1, RD_SEV_NOTE, "is unknown", NULL },
+		{ "dev nvidia0 EACCES\ndev nvidiactl ENOENT\n", 1, RD_SEV_NOTE,
+		  "/dev/nvidia0 of the process could not be read", NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -536,6 +564,182 @@ TEST(files_of_accelerators)
 		rd_job_proc_deinit(&proc);
 		rd_host_deinit(&host);
 	}
+}
+
+/* "gdrdrv=2.4 nv_mem dmabuf=no kernel=6.8.0-41-generic": modules, clients of the interface for memory of peers, DMA-BUF, the kernel. */
+static void take_system(const char *text, struct rd_system *system)
+{
+	_cleanup_free_ char *copy = rd_dup(text);
+	char *rest = copy, *words[8] = { 0 };
+	size_t n = rd_words(&rest, words, 8);
+
+	system->modules_known = true;
+	for (size_t i = 0; i < n; i++) {
+		char *value = strchr(words[i], '=');
+
+		if (value)
+			*value++ = '\0';
+		if (strcmp(words[i], "dmabuf") == 0) {
+			RD_SET(system->nvidia_open, strcmp(value, "yes") == 0);
+			RD_SET(system->dmabuf, true);
+		} else if (strcmp(words[i], "kernel") == 0) {
+			system->release = rd_dup(value);
+		} else if (strncmp(words[i], "nv_mem", 6) == 0) {
+			rd_texts_add(&system->memory_peers, words[i]);
+		} else {
+			*RD_ADD(system->modules, system->n_modules, system->cap_modules) =
+				(struct rd_loaded_module){ .name = rd_dup(words[i]), .version = rd_dup_if(value) };
+		}
+	}
+}
+
+/* Each line of the table as it ships, with twins: the version after, the one before, a setting, a version that is unknown. */
+TEST(versions_that_do_not_work_together)
+{
+#define LIB(name) "lib /x/" name "\n"
+	static const struct {
+		const char *proc, *system;
+		const char *thread; /* NULL: nothing is said */
+	} cases[] = {
+		{ LIB("libnccl.so.2.22.3"), "nvidia_peermem=550.54.15 dmabuf=no", "NVIDIA/nccl#1676" },
+		{ LIB("libnccl.so.2.23.4"), "nvidia_peermem=550.54.15 dmabuf=no", NULL },
+		{ LIB("libnccl.so.2.22.3"), "nvidia_peermem=550.54.15 dmabuf=no nv_mem", NULL },
+		{ LIB("libnccl.so.2.22.3"), "nvidia_peermem=550.54.15 dmabuf=no nv_mem_nc", NULL },
+		{ LIB("libnccl.so.2.22.3"), "nvidia_peermem=550.54.15 dmabuf=yes", NULL },
+		{ LIB("libnccl.so.2.22.3"), "nvidia_peermem=550.54.15", NULL },
+		{ LIB("libnccl.so.2.22.3"), "dmabuf=no", NULL },
+		{ LIB("libnccl.so.2"), "nvidia_peermem=550.54.15 dmabuf=no", NULL },
+		{ LIB("libnccl-net.so.2.22.3"), "nvidia_peermem=550.54.15 dmabuf=no", NULL },
+		{ LIB("libnccl.so.2") "wheel libnccl 2.21.5\n", "nvidia_peermem=550.54.15 dmabuf=no",
+		  "NVIDIA/nccl#1676" },
+		{ LIB("libnccl.so.2") "wheel libnccl 2.27.3\n", "nvidia_peermem=550.54.15 dmabuf=no", NULL },
+		{ "error maps EACCES\n", "nvidia_peermem=550.54.15 dmabuf=no", NULL },
+		{ LIB("librccl.so.1.0.60200"), "kernel=6.8.0-41-generic", "ROCm/legacy-rocm-build#3772" },
+		{ LIB("librccl.so.1.0.60300"), "kernel=6.8.0-41-generic", NULL },
+		{ LIB("librccl.so.1.0.60200"), "kernel=6.5.0-41-generic", NULL },
+		{ LIB("librccl.so.1.0.60200"), "kernel=6.11.0", "ROCm/legacy-rocm-build#3772" },
+		{ LIB("librccl.so.1.0.60200") "env NCCL_DMABUF_ENABLE=1\n", "kernel=6.8.0-41-generic", NULL },
+		{ LIB("librccl.so.1.0.60200") "error environ EACCES\n", "kernel=6.8.0-41-generic", NULL },
+		{ LIB("librccl.so.1"), "kernel=6.8.0-41-generic", NULL },
+		{ LIB("librccl.so.1.0.60200"), "", NULL },
+		{ LIB("libgdrapi.so.2.3"), "gdrdrv=1.3", "NVIDIA/gdrcopy#67" },
+		{ LIB("libgdrapi.so.2.3"), "gdrdrv=2.0", NULL },
+		{ LIB("libgdrapi.so.1.3"), "gdrdrv=1.3", NULL },
+		{ LIB("libgdrapi.so.2.3"), "gdrdrv", NULL },
+		{ LIB("libgdrapi.so.2.5.2") LIB("libfabric.so.1.29.1") "env NCCL_GIN_TYPE=2\n", "gdrdrv=2.4",
+		  "aws/aws-ofi-nccl#1350" },
+		{ LIB("libgdrapi.so.2.5.2") LIB("libfabric.so.1.29.1"), "gdrdrv=2.4", NULL },
+		{ LIB("libgdrapi.so.2.5.2") LIB("libfabric.so.1.29.1") "env NCCL_GIN_TYPE=2\n", "gdrdrv=2.5", NULL },
+		{ LIB("libnccl.so.2.19.3") LIB("libfabric.so.1.21.0") "env NCCL_CUMEM_ENABLE=0\n", "efa=2.5.0g",
+		  "aws/aws-ofi-nccl#584" },
+		{ LIB("libnccl.so.2.21.5") LIB("libfabric.so.1.22.0"), "efa=2.5.0g", NULL },
+		{ LIB("libnccl.so.2.18.6") LIB("libfabric.so.1.21.0"), "efa=2.5.0g", NULL },
+		{ LIB("libnccl.so.2.21.5") LIB("libfabric.so.1.21.0"), "", NULL },
+		{ LIB("libnccl.so.2.21.5") LIB("libfabric.so.1.21.0") "env FI_EFA_SET_CUDA_SYNC_MEMOPS=0\n",
+		  "efa=2.5.0g", NULL },
+		{ LIB("libnccl.so.2.19.4"), "", "NVIDIA/nccl#1116" },
+		{ LIB("libnccl.so.2.19.4") "env NCCL_CUMEM_ENABLE=0\n", "", NULL },
+		{ LIB("libnccl.so.2.20.3"), "", NULL },
+		{ LIB("libnccl.so.2.18.6"), "", NULL },
+		{ LIB("libnvshmem_host.so.3.4.5") LIB("nvshmem_transport_ibgda.so.3"), "", "NVIDIA/nvshmem#21" },
+		{ LIB("libnvshmem_host.so.3") "wheel libnvshmem_host 3.4.5\n" LIB("nvshmem_transport_ibgda.so.3"), "",
+		  "NVIDIA/nvshmem#21" },
+		{ LIB("libnvshmem_host.so.3") LIB("nvshmem_transport_ibgda.so.3"), "", NULL },
+		{ LIB("libnvshmem_host.so.3.4.5") LIB("nvshmem_transport_ibrc.so.3"), "", NULL },
+		{ LIB("libnvshmem_host.so.3.5.19") LIB("nvshmem_transport_ibgda.so.3"), "", NULL },
+		{ LIB("libibverbs.so.1.15.60.0") "provider mlx5 1 1 34\n", "", "NVIDIA-NeMo/Megatron-Bridge#2824" },
+		{ LIB("libibverbs.so.1.15.60.0") "provider mlx5 1 1 59\n", "", NULL },
+		{ LIB("libibverbs.so.1.14.56.0") "provider mlx5 1 1 34\n", "", NULL },
+		{ LIB("libibverbs.so.1.15.60.0") "provider mlx5 1 1\n", "", NULL },
+		{ LIB("libibverbs.so.1.15.60.0") "provider mlx5 1 1 34\nprovider efa 1 1 59\n", "", NULL },
+		{ LIB("libibverbs-1de1263b.so.1.15.60.0") "provider mlx5 - - 34\n", "",
+		  "NVIDIA-NeMo/Megatron-Bridge#2824" },
+		{ LIB("libibverbs.so.1.11.32.0") "provider mlx5 1 1 34\n", "", "bytedance/byteps#313" },
+		{ LIB("libibverbs.so.1.12.34.0") "provider mlx5 1 1 34\n", "", NULL },
+		{ LIB("libuct_ib.so.0.0.0") LIB("libibverbs.so.1.14.39.0"), "mlx_compat mlx5_ib=4.9-2.2.4",
+		  "openucx/ucx#6906" },
+		{ LIB("libuct_ib.so.0.0.0") LIB("libibverbs.so.1.14.39.0"), "mlx_compat mlx5_ib=5.8-1.1.2", NULL },
+		{ LIB("libuct_ib.so.0.0.0") LIB("libibverbs.so.1.14.39.0"), "mlx5_ib=5.0-0", NULL },
+		{ LIB("libuct_ib.so.0.0.0") LIB("libibverbs.so.1.0.0"), "mlx_compat mlx5_ib=4.9-2.2.4", NULL },
+		{ LIB("libnccl.so.2.30.7"), "kernel=7.0.0-1019-nvidia", "MiaAI-Lab/DeepSeek-v4.1-Flash-DGX-Sparks#14" },
+		{ LIB("libnccl.so.2.30.7"), "kernel=6.17.0-1032-nvidia", NULL },
+	};
+	_cleanup_(rd_job_versions_deinit) struct rd_job_versions versions = { 0 };
+	bool said[64] = { 0 };
+	static char text[65536];
+	struct rd_err err = { 0 };
+	FILE *file = fopen("data/versions", "r");
+	size_t size;
+
+	assert_non_null(file);
+	size = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	assert_int_equal(rd_job_versions_parse("data/versions", text, size, &versions, &err), 0);
+	assert_in_range(versions.n, 8, 64);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rd_job_proc proc = { .pid = 1 };
+		struct rd_job_view view = { .proc = &proc };
+		struct rd_job_kernel kernel = { .known = true };
+		struct rd_host host = { 0 };
+		struct rd_system system = { 0 };
+		const struct rd_job_input in = { &host, &kernel, &system, NULL, &versions };
+		_cleanup_free_ char *thread = cases[i].thread ? rd_text("(%s)", cases[i].thread) : NULL;
+		size_t n = 0;
+
+		take_system(cases[i].system, &system);
+		rd_job_take(cases[i].proc, &proc);
+		rd_job_judge(&in, &view);
+		for (size_t k = 0; k < view.can.n; k++) {
+			if (strcmp(view.can.v[k].id, "job-versions") != 0)
+				continue;
+			n++;
+			if (!thread || !strstr(view.can.v[k].observed, thread) || view.can.v[k].severity != RD_SEV_NOTE)
+				fail_msg("%zu: %s", i, view.can.v[k].observed);
+		}
+		for (size_t v = 0; v < versions.n && thread; v++)
+			said[v] |= strcmp(versions.v[v].thread, cases[i].thread) == 0;
+		if (n != (thread ? 1 : 0))
+			fail_msg("%zu: %s, %s: %zu findings", i, cases[i].proc, cases[i].system, n);
+		rd_job_view_deinit(&view);
+		rd_job_proc_deinit(&proc);
+		rd_system_deinit(&system);
+	}
+	for (size_t v = 0; v < versions.n; v++)
+		assert_true(said[v]);
+}
+
+TEST(tables_of_versions_that_are_damaged)
+{
+	static const char *const bad[] = { "note a/b#1 libx", "fatal a/b#1 libx text", "note a/b libx text", "note",
+					   "warning a/b#1" };
+	_cleanup_(rd_job_versions_deinit) struct rd_job_versions versions = { 0 };
+	struct rd_job_proc proc = { .pid = 1, .looked = true };
+	struct rd_job_view view = { .proc = &proc };
+	struct rd_job_kernel kernel = { .known = true };
+	struct rd_host host = { 0 };
+	const struct rd_job_input in = { &host, &kernel, NULL, NULL, &versions };
+	static const char odd[] =
+		"warning a/b#1 libx text\nnote a/b#2 !,<,=,>=,!=,A=,libx>=9999999999999999999999,, text\n"
+		"note a/b#3 !liby<1 is not mapped\n";
+	const struct rd_finding *said[2] = { 0 };
+	struct rd_err err = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(rd_job_versions_parse("x", bad[i], strlen(bad[i]), &versions, &err), -EINVAL);
+	assert_int_equal(versions.n, 0);
+	assert_int_equal(rd_job_versions_parse("x", odd, sizeof(odd) - 1, &versions, &err), 0);
+	rd_texts_add(&proc.libs, "/l/libx.so.1.2");
+	rd_job_judge(&in, &view);
+	for (size_t i = 0; i < view.can.n; i++)
+		if (strcmp(view.can.v[i].id, "job-versions") == 0 && n < 2)
+			said[n++] = &view.can.v[i];
+	assert_int_equal(n, 2);
+	assert_string_equal(said[0]->observed, "text (a/b#1)");
+	assert_int_equal(said[0]->severity, RD_SEV_WARNING);
+	assert_string_equal(said[1]->observed, "is not mapped (a/b#3)");
+	rd_job_view_deinit(&view);
+	rd_job_proc_deinit(&proc);
 }
 
 /* A provider as it is built, and each of its bytes damaged. */
@@ -579,6 +783,32 @@ TEST(runtimes)
 		{ "/user.slice/user-0.slice", NULL, "modprobe" },
 	};
 
+	/* Where the limit of locked memory is raised for good. */
+	static const struct {
+		const char *cgroup, *from, *advice;
+	} limits[] = {
+		{ "/kubepods.slice/kubepods-pod1.slice/cri-containerd-ab.scope", NULL,
+		  "for containerd (or default_ulimits of CRI-O)" },
+		{ "/system.slice/slurmstepd.scope/job_42/step_0/user/task_0", NULL,
+		  "PropagateResourceLimitsExcept=MEMLOCK" },
+		{ "/system.slice/docker-ab.scope", NULL, "--ulimit memlock=-1:-1" },
+		{ "/system.slice/trainer.service", NULL, "LimitMEMLOCK=infinity in the unit" },
+		{ "/user.slice/user-1000.slice/session-3.scope", NULL, "limits.conf" },
+		{ "/user.slice/user-1000.slice/user@1000.service/app.slice/x.scope", NULL, "limits.conf" },
+		{ NULL, "limits.conf", "limits.conf" },
+		{ NULL, "slurmd, process 7", "LimitMEMLOCK=infinity in the unit" },
+		{ NULL, NULL, "LimitMEMLOCK=infinity in the unit" },
+	};
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		struct rd_job_proc proc = { .cgroup = rd_dup_if(limits[i].cgroup),
+					    .memlock_from = rd_dup_if(limits[i].from) };
+		_cleanup_free_ char *fix = rd_job_fix(&proc, "job-memlock");
+
+		if (!strstr(fix, limits[i].advice))
+			fail_msg("%zu: %s", i, fix);
+		rd_job_proc_deinit(&proc);
+	}
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
 		struct rd_job_proc proc = { .cgroup = rd_dup(groups[i].cgroup) };
 		_cleanup_free_ char *fix = rd_job_fix(&proc, "job-device-file");

@@ -38,29 +38,27 @@ static bool is_rdma(const char *entry, size_t size, bool only_efa)
 			  is_one(rdma_words, entry, size);
 }
 
-/* What excludes each RDMA transport: its name, or an alias of which it is more than the auxiliary transport. */
-static const struct {
-	const char *words;
-	bool efa; /* a device of EFA has it: no other */
-} transports[] = {
-	{ " ib rc rc_v rc_verbs all ", false }, { " ib rc rc_x rc_mlx5 all ", false },
-	{ " ib dc dc_x dc_mlx5 all ", false },	{ " ib ud ud_x ud_mlx5 all ", false },
-	{ " ib ud ud_v ud_verbs all ", true },	{ " ib srd all ", true },
+/* What excludes each RDMA transport: its name, or an alias of which it is more than the auxiliary transport. Of the last two, EFA has both, other
+ * devices the first. */
+static const char *const transports[] = {
+	" ib rc rc_v rc_verbs all ", " ib rc rc_x rc_mlx5 all ",  " ib dc dc_x dc_mlx5 all ",
+	" ib ud ud_x ud_mlx5 all ",  " ib ud ud_v ud_verbs all ", " ib srd all ",
 };
 
 /* "^rc,dc" leaves ud; "^rc,dc,ud" leaves nothing. */
 static bool leaves_rdma(const char *value, bool only_efa)
 {
-	bool excluded[RD_ARRAY_SIZE(transports)] = { 0 }, left = false;
-	const char *entry;
-	size_t size;
+	bool left = false;
 
-	while (rd_env_entry(&value, &entry, &size))
-		for (size_t i = 0; i < RD_ARRAY_SIZE(transports); i++)
-			excluded[i] |= is_one(transports[i].words, entry, size);
-	for (size_t i = 0; i < RD_ARRAY_SIZE(transports); i++)
-		/* srd is of EFA only. */
-		left |= !excluded[i] && (only_efa ? transports[i].efa : i + 1 < RD_ARRAY_SIZE(transports));
+	for (size_t i = only_efa ? 4 : 0; i < (only_efa ? 6 : 5); i++) {
+		const char *at = value, *entry;
+		bool excluded = false;
+		size_t size;
+
+		while (rd_env_entry(&at, &entry, &size))
+			excluded |= is_one(transports[i], entry, size);
+		left |= !excluded;
+	}
 	return left;
 }
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <linux/capability.h>
 
-#include "analyse/job/job-priv.h"
+#include "analyse/job/job.h"
 #include "base/text.h"
 
 /* Parts of the path of a control group, as the runtimes name them by default. Kubernetes and Slurm come first: they use a runtime themselves. */
@@ -57,6 +57,9 @@ static const struct {
 	  "# start the container with --ulimit memlock=-1:-1",
 	  "# LimitMEMLOCK=infinity for containerd (or default_ulimits of CRI-O); capabilities.add: [IPC_LOCK] works only for root",
 	  "# PropagateResourceLimitsExcept=MEMLOCK in slurm.conf, LimitMEMLOCK=infinity in the unit of slurmd" },
+	{ "job-memlock-login",
+	  "# prlimit --pid PID --memlock=unlimited; permanently: memlock in limits.conf (\"* - memlock unlimited\"), and a new login",
+	  NULL, NULL, NULL },
 	{ "job-nofile",
 	  "# prlimit --pid PID --nofile=1048576:1048576; permanently: LimitNOFILE in the unit that starts it",
 	  "# start the container with --ulimit nofile=1048576:1048576",
@@ -74,6 +77,11 @@ char *rd_job_fix(const struct rd_job_proc *proc, const char *id)
 	const char *runtime = rd_job_runtime(proc), *text = NULL;
 	bool slurm = runtime && strcmp(runtime, "Slurm") == 0, pod = runtime && strcmp(runtime, "Kubernetes") == 0;
 
+	/* A login has the limit of pam_limits, not of a unit. */
+	if (strcmp(id, "job-memlock") == 0 && !runtime &&
+	    (proc->memlock_from ? strcmp(proc->memlock_from, "limits.conf") == 0 :
+				  proc->cgroup && strstr(proc->cgroup, "user.slice")))
+		id = "job-memlock-login";
 	for (size_t i = 0; i < RD_ARRAY_SIZE(fixes); i++) {
 		if (strcmp(fixes[i].id, id) != 0)
 			continue;
@@ -250,25 +258,6 @@ static struct rd_finding judge_file(const struct rd_job_proc *proc, const char *
 	return fine;
 }
 
-/* Files of accelerators. `needs`: what a program opens besides; NULL: nothing. */
-static const struct {
-	const char *prefix, *dir, *needs[2];
-} accelerators[] = {
-	{ "nvidia", "/dev", { "nvidiactl", "nvidia-uvm" } },
-	{ "renderD", "/dev/dri", { NULL } },
-	{ "accel", "/dev/accel", { NULL } },
-	{ "hl", "/dev", { NULL } },
-};
-
-static int accelerator_row(const char *name)
-{
-	for (size_t i = 0; i < RD_ARRAY_SIZE(accelerators); i++)
-		if (strncmp(name, accelerators[i].prefix, strlen(accelerators[i].prefix)) == 0 &&
-		    isdigit((unsigned char)name[strlen(accelerators[i].prefix)]))
-			return (int)i;
-	return -1;
-}
-
 /* Why a device file of an accelerator cannot be opened; NULL: it can. */
 static char *refusal(const struct rd_job_proc *proc, const char *dir, const char *name)
 {
@@ -283,24 +272,31 @@ static char *refusal(const struct rd_job_proc *proc, const char *dir, const char
 /* A job without accelerators is as healthy as one that is given some of them: what it lacks is a note. */
 static void judge_accelerators(const struct rd_job_input *in, const struct rd_job_proc *proc, struct rd_findings *can)
 {
+	static const char *const kinds[][2] = {
+		{ "nvidia", "/dev" }, { "renderD", "/dev/dri" }, { "accel", "/dev/accel" }, { "hl", "/dev" }
+	};
 	_cleanup_free_ char *first = NULL, *lacks = NULL;
 	size_t usable = 0, files = 0, all = 0;
 
 	for (size_t g = 0; g < in->host->n_gpus; g++)
 		all += rd_gpu_is_peer(in->host, g);
-	for (size_t i = 0; i < proc->n_nodes && proc->accelerators_known; i++) {
-		int row = accelerator_row(proc->nodes[i].name);
-		char *why = row < 0 ? NULL : refusal(proc, accelerators[row].dir, proc->nodes[i].name);
+	for (size_t i = 0; i < proc->n_nodes; i++)
+		for (size_t k = 0; k < RD_ARRAY_SIZE(kinds); k++) {
+			const char *name = proc->nodes[i].name;
+			_cleanup_free_ char *why = NULL;
 
-		files += row >= 0;
-		usable += row >= 0 && !why;
-		for (size_t k = 0; row >= 0 && !why && k < 2 && accelerators[row].needs[k] && !lacks; k++)
-			lacks = refusal(proc, "/dev", accelerators[row].needs[k]);
-		if (!first)
-			first = RD_TAKE(why);
-		free(why);
-	}
-	if (!proc->accelerators_known || files + all == 0)
+			if (strncmp(name, kinds[k][0], strlen(kinds[k][0])) != 0 ||
+			    !isdigit((unsigned char)name[strlen(kinds[k][0])]))
+				continue;
+			why = refusal(proc, kinds[k][1], name);
+			files++;
+			usable += !why;
+			if (!why && k == 0 && !lacks)
+				lacks = refusal(proc, "/dev", "nvidiactl") ?: refusal(proc, "/dev", "nvidia-uvm");
+			if (!first)
+				first = RD_TAKE(why);
+		}
+	if (!find_node(proc, "nvidiactl") || files + all == 0)
 		return;
 	add_result(can, "accelerators",
 		   made("job-accelerator", usable && !lacks ? RD_SEV_OK : RD_SEV_NOTE,
@@ -599,6 +595,7 @@ void rd_job_judge_ability(const struct rd_job_input *in, struct rd_job_view *vie
 	judge_copies(view->proc, &view->can);
 	judge_rest(in, view->proc, &view->can);
 	judge_accelerators(in, view->proc, &view->can);
+	rd_job_judge_versions(in, view);
 	for (size_t i = 0; i < view->can.n; i++) {
 		struct rd_finding *finding = &view->can.v[i];
 

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "analyse/env/envcheck.h"
-#include "analyse/job/job-priv.h"
+#include "analyse/job/job.h"
 #include "analyse/qp/qp.h"
 #include "base/buf.h"
 #include "base/text.h"
@@ -25,47 +25,34 @@ static const struct {
 } rows[] = {
 	{ "NCCL_IB_DISABLE", "[1-9]*", "lib?ccl-net*ofi", false, RD_JOB_ASKED_NOTHING, NULL }, /* not of this plugin */
 	{ "NCCL_IB_DISABLE", "[1-9]*", "lib?ccl", false, RD_JOB_ASKED_TCP, NULL },
-	{ "NCCL_NET", "socket", "lib?ccl", false, RD_JOB_ASKED_TCP, NULL },
-	{ "NCCL_NET", "*TCPX_*", "lib?ccl", false, RD_JOB_ASKED_TCP, NULL }, /* GPUDirect-TCPX */
-	{ "NCCL_NET", "ib*", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },    /* IB, IBext_v8 */
-	{ "NCCL_NET", "AWS*", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },
-	{ "NCCL_IB_HCA", "^*", NULL, false, RD_JOB_ASKED_NOTHING, NULL },
-	{ "NCCL_IB_HCA", "?*", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "NCCL_NET", "@(socket|*TCPX_*)", "lib?ccl", false, RD_JOB_ASKED_TCP, NULL },
+	{ "NCCL_NET", "@(ib|AWS)*", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "NCCL_IB_HCA", "[!^]*", "lib?ccl", false, RD_JOB_ASKED_RDMA, NULL },
 	{ "UCX_TLS", NULL, "libuc", false, RD_JOB_ASKED_TCP, NULL },
 	{ "UCX_NET_DEVICES", "^*", NULL, false, RD_JOB_ASKED_NOTHING, NULL },
 	{ "UCX_NET_DEVICES", "?*:[0-9]*", "libuc", true, RD_JOB_ASKED_RDMA, NULL },
-	{ "UCX_NET_DEVICES", "all", NULL, true, RD_JOB_ASKED_NOTHING, NULL },
-	{ "UCX_NET_DEVICES", "mlx*", NULL, true, RD_JOB_ASKED_NOTHING, NULL },
+	{ "UCX_NET_DEVICES", "@(all|mlx*)", NULL, true, RD_JOB_ASKED_NOTHING, NULL },
 	{ "UCX_NET_DEVICES", "?*", "libuc", true, RD_JOB_ASKED_TCP, NULL }, /* interfaces have no port behind a colon */
 	{ "UCX_TLS", NULL, "libuc", false, RD_JOB_ASKED_RDMA, NULL },
-	{ "I_MPI_FABRICS", "*tcp", "libmpi", false, RD_JOB_ASKED_TCP, NULL }, /* until 2018, as the next two */
-	{ "I_MPI_FABRICS", "*dapl", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
-	{ "I_MPI_FABRICS", "*ofa", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
-	{ "I_MPI_OFI_PROVIDER", "[emv]*", "libmpi", false, RD_JOB_ASKED_RDMA, NULL }, /* efa, mlx, verbs */
-	{ "I_MPI_OFI_PROVIDER", "tcp*", "libmpi", false, RD_JOB_ASKED_TCP, NULL },
-	{ "I_MPI_OFI_PROVIDER", "sockets", "libmpi", false, RD_JOB_ASKED_TCP, NULL },
+	{ "I_MPI_FABRICS", "*tcp", "libmpi", false, RD_JOB_ASKED_TCP, NULL }, /* until 2018, as the next one */
+	{ "I_MPI_FABRICS", "*@(dapl|ofa)", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "I_MPI_OFI_PROVIDER", "@(efa|mlx|verbs)*", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "I_MPI_OFI_PROVIDER", "@(tcp*|sockets)", "libmpi", false, RD_JOB_ASKED_TCP, NULL },
 	{ "FI_PROVIDER", "^*", NULL, false, RD_JOB_ASKED_NOTHING, NULL },
-	{ "FI_PROVIDER", "*verbs*", "libfabric", true, RD_JOB_ASKED_RDMA, NULL },
 	{ "FI_PROVIDER", "psm3", NULL, true, RD_JOB_ASKED_NOTHING, "PSM3_HAL=sockets" },
-	{ "FI_PROVIDER", "[emp]*", "libfabric", true, RD_JOB_ASKED_RDMA, NULL }, /* efa, mlx, psm2, psm3 */
-	{ "FI_PROVIDER", "*tcp*", "libfabric", true, RD_JOB_ASKED_TCP, NULL },
-	{ "FI_PROVIDER", "sockets", "libfabric", true, RD_JOB_ASKED_TCP, NULL },
-	{ "OMPI_MCA_mtl_ofi_provider_include", "[emp]*", "libmpi", true, RD_JOB_ASKED_RDMA, NULL },
-	{ "OMPI_MCA_mtl_ofi_provider_include", "*tcp*", "libmpi", true, RD_JOB_ASKED_TCP, NULL },
-	{ "OMPI_MCA_btl", "*", NULL, false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=ucx*" },
-	{ "OMPI_MCA_btl", "*", NULL, false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=cm*" },
-	{ "OMPI_MCA_btl", "*", NULL, false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=^*ob1*" },
+	{ "FI_PROVIDER", "@(*verbs|efa|mlx|psm)*", "libfabric", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "FI_PROVIDER", "@(*tcp*|sockets)", "libfabric", true, RD_JOB_ASKED_TCP, NULL },
+	{ "OMPI_MCA_mtl_ofi_provider_include", "@(*verbs|efa|psm)*", "libmpi", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "OMPI_MCA_mtl_ofi_provider_include", "@(*tcp*|sockets)", "libmpi", true, RD_JOB_ASKED_TCP, NULL },
+	{ "OMPI_MCA_btl", "*", NULL, false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=@(ucx|cm|^*ob1)*" },
 	{ "OMPI_MCA_btl", "^*", NULL, false, RD_JOB_ASKED_NOTHING, NULL },
-	{ "OMPI_MCA_btl", "openib", "libmpi", true, RD_JOB_ASKED_RDMA, NULL },
-	{ "OMPI_MCA_btl", "uct", "libmpi", true, RD_JOB_ASKED_RDMA, NULL },
+	{ "OMPI_MCA_btl", "@(openib|uct)", "libmpi", true, RD_JOB_ASKED_RDMA, NULL },
 	{ "OMPI_MCA_btl", "tcp", "libmpi", true, RD_JOB_ASKED_TCP, NULL },
 	{ "MV2_IBA_HCA", "?*", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
-	{ "NVSHMEM_REMOTE_TRANSPORT", "ib*", NULL, false, RD_JOB_ASKED_RDMA, NULL },
-	{ "NVSHMEM_REMOTE_TRANSPORT", "gpunetio", NULL, false, RD_JOB_ASKED_RDMA, NULL },
+	{ "NVSHMEM_REMOTE_TRANSPORT", "@(ib*|gpunetio)", NULL, false, RD_JOB_ASKED_RDMA, NULL },
 	{ "MORI_RDMA_DEVICES", "[!^]*", "libmori", false, RD_JOB_ASKED_RDMA, NULL },
 	{ "UCCL_IB_HCA", "[!^]*", "lib*uccl", false, RD_JOB_ASKED_RDMA, NULL },
 	{ "MC_FORCE_TCP", "*", NULL, false, RD_JOB_ASKED_TCP, NULL },
-	{ "MC_FORCE_HCA", "*", NULL, false, RD_JOB_ASKED_RDMA, NULL },
 	{ "MOONCAKE_PROTOCOL", "rdma", NULL, false, RD_JOB_ASKED_RDMA, NULL },
 	{ "MOONCAKE_PROTOCOL", "tcp", NULL, false, RD_JOB_ASKED_TCP, NULL },
 };
@@ -76,7 +63,7 @@ bool rd_job_maps(const struct rd_job_proc *proc, const char *library)
 		const char *name = strrchr(proc->libs.v[i], '/');
 		_cleanup_free_ char *pattern = rd_text("%s*", library);
 
-		if (name && fnmatch(pattern, name + 1, 0) == 0)
+		if (name && fnmatch(pattern, name + 1, FNM_EXTMATCH) == 0)
 			return true;
 	}
 	return false;
@@ -85,11 +72,11 @@ bool rd_job_maps(const struct rd_job_proc *proc, const char *library)
 static bool fits(const char *value, const char *pattern, bool part)
 {
 	if (!part)
-		return fnmatch(pattern, value, FNM_CASEFOLD) == 0;
+		return fnmatch(pattern, value, FNM_CASEFOLD | FNM_EXTMATCH) == 0;
 	for (const char *at = value; at;) {
 		_cleanup_free_ char *each = rd_next_part(&at, ',');
 
-		if (each && fnmatch(pattern, each, FNM_CASEFOLD) == 0)
+		if (each && fnmatch(pattern, each, FNM_CASEFOLD | FNM_EXTMATCH) == 0)
 			return true;
 	}
 	return false;
@@ -105,11 +92,10 @@ static const char *find_variable(const struct rd_job_proc *proc, const char *nam
 	return NULL;
 }
 
-/* Whether a setting fits a shell pattern. */
-static bool has_setting(const struct rd_job_proc *proc, const char *pattern)
+bool rd_job_has_setting(const struct rd_job_proc *proc, const char *pattern)
 {
 	for (size_t i = 0; i < proc->env.n; i++)
-		if (fnmatch(pattern, proc->env.v[i], FNM_CASEFOLD) == 0)
+		if (fnmatch(pattern, proc->env.v[i], FNM_CASEFOLD | FNM_EXTMATCH) == 0)
 			return true;
 	return false;
 }
@@ -128,14 +114,10 @@ static enum rd_job_asked ucx_asks(const char *value)
 static const struct {
 	const char *library, *mapped, *set;
 } users[] = {
-	{ "libfabric", "lib?ccl-net", NULL },
-	{ "libfabric", "libaws-ofi", NULL },
-	{ "libuc", "libnixl", NULL },
-	{ "libuc", "libplugin_UCX", NULL },
-	{ "libfabric", "libplugin_LIBFABRIC", NULL },
+	{ "libfabric", "lib@(?ccl-net|aws-ofi|plugin_LIBFABRIC)", NULL },
 	{ "lib*uccl", "lib?ccl-net", NULL },
-	{ "libuc", NULL, "NCCL_PLUGIN_P2P=ucx*" },
-	{ "libuc", NULL, "NCCL_NET=UCX*" },
+	{ "libuc", "lib@(nixl|plugin_UCX)", NULL },
+	{ "libuc", NULL, "NCCL_@(PLUGIN_P2P|NET)=UCX*" },
 };
 
 /* Settings of MPI, UCX and libfabric say nothing about NCCL, whose traffic is the larger one where it is mapped (nccl-tests are started with
@@ -146,28 +128,20 @@ static bool is_beside_nccl(const struct rd_job_proc *proc, const char *library)
 		return false;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(users); i++)
 		if (strcmp(users[i].library, library) == 0 &&
-		    (users[i].mapped ? rd_job_maps(proc, users[i].mapped) : has_setting(proc, users[i].set)))
+		    (users[i].mapped ? rd_job_maps(proc, users[i].mapped) : rd_job_has_setting(proc, users[i].set)))
 			return false;
 	return true;
 }
 
 /* A process that uses accelerators and maps no library of any stack can have NCCL inside of its program. */
-static bool may_contain_nccl(const struct rd_job_proc *proc)
-{
-	static const char *const others[] = { "lib?ccl", "libuc", "libfabric", "libmpi", "libnvshmem", "libmooncake" };
-	bool any = false;
-
-	for (size_t i = 0; i < RD_ARRAY_SIZE(others); i++)
-		any |= rd_job_maps(proc, others[i]);
-	return !any && (rd_job_count_open(proc, "nvidia") || rd_job_count_open(proc, "kfd"));
-}
-
 static bool has_library(const struct rd_job_proc *proc, const char *library, bool perhaps)
 {
 	if (rd_job_maps(proc, library))
 		return true;
 	return perhaps && (proc->here || !rd_job_knows(proc, "maps") ||
-			   (strcmp(library, "lib?ccl") == 0 && may_contain_nccl(proc)));
+			   (strcmp(library, "lib?ccl") == 0 &&
+			    (rd_job_count_open(proc, "nvidia") || rd_job_count_open(proc, "kfd")) &&
+			    !rd_job_maps(proc, "lib@(?ccl|uc|fabric|mpi|nvshmem|mooncake)")));
 }
 
 /* A row without effect ends the rows of its variable. */
@@ -185,7 +159,7 @@ static void find_request(struct rd_job_view *view)
 			continue;
 		if (rows[i].library && !has_library(proc, rows[i].library, rows[i].asks != RD_JOB_ASKED_NOTHING))
 			continue;
-		if ((rows[i].with && !has_setting(proc, rows[i].with)) || is_beside_nccl(proc, rows[i].library))
+		if ((rows[i].with && !rd_job_has_setting(proc, rows[i].with)) || is_beside_nccl(proc, rows[i].library))
 			continue;
 		done = rows[i].name;
 		view->asked = rows[i].asks;
@@ -196,28 +170,19 @@ static void find_request(struct rd_job_view *view)
 /* What a stack loads when it starts to use RDMA, or to look for it: any one of these. Sources: NCCL 2.30 (misc/ibvsymbols.cc, plugin/net.cc),
  * UCX 1.19 (ucs/sys/module.c), Open MPI 5 (mca/pml/ucx, mca/mtl/ofi). */
 static const struct {
-	const char *stack, *loads[4]; /* beginnings of file names, shell patterns */
-	uint32_t driver;	      /* if all devices are of this driver (enum rdma_driver_id); 0: of any */
+	const char *stack, *loads; /* beginnings of file names, shell patterns */
+	uint32_t driver;	   /* if all devices are of this driver (enum rdma_driver_id); 0: of any */
 	const char *text, *fix;
 } stacks[] = {
-	{ "lib?ccl.so",
-	  { "lib?ccl-net", "libaws-ofi" },
-	  17,
+	{ "lib?ccl.so", "lib@(?ccl-net|aws-ofi)", 17,
 	  "it has loaded no plugin of NCCL for EFA, which NCCL cannot use by itself",
 	  "# install aws-ofi-nccl in its root, and add its directory to LD_LIBRARY_PATH" },
-	{ "lib?ccl.so",
-	  { "libibverbs.so", "lib?ccl-net", "libaws-ofi" },
-	  0,
+	{ "lib?ccl.so", "lib@(ibverbs.so|?ccl-net|aws-ofi)", 0,
 	  "NCCL has not loaded libibverbs, which it does when it starts",
 	  "# NCCL_DEBUG=INFO shows why; libibverbs.so.1 has to be where ldconfig -p or LD_LIBRARY_PATH of the process finds it" },
-	{ "libucp.so",
-	  { "libuct_ib" },
-	  0,
-	  "UCX has not loaded libuct_ib, its transports over RDMA",
+	{ "libucp.so", "libuct_ib", 0, "UCX has not loaded libuct_ib, its transports over RDMA",
 	  "# install UCX's libuct_ib (Red Hat: the package ucx-ib); ucx_info -d in its root lists the devices that it finds" },
-	{ "libmpi.so",
-	  { "libucp.so", "libfabric.so", "libpsm", "libibverbs" },
-	  0,
+	{ "libmpi.so", "lib@(ucp.so|fabric.so|psm|ibverbs)", 0,
 	  "its MPI has loaded none of UCX, libfabric and libibverbs",
 	  "# use an MPI that is built with UCX or libfabric: of Open MPI, ompi_info lists \"pml: ucx\" or \"mtl: ofi\"" },
 };
@@ -226,15 +191,13 @@ static const struct {
 static int find_missing(const struct rd_job_input *in, const struct rd_job_proc *proc)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(stacks) && rd_job_knows(proc, "maps"); i++) {
-		bool applies = rd_job_maps(proc, stacks[i].stack), loaded = false;
+		bool applies = rd_job_maps(proc, stacks[i].stack);
 
 		for (size_t k = 0; k < in->kernel->n && stacks[i].driver; k++)
 			applies &= in->kernel->v[k].driver.known == RD_OK &&
 				   in->kernel->v[k].driver.v == stacks[i].driver;
-		for (size_t k = 0; k < RD_ARRAY_SIZE(stacks[i].loads) && stacks[i].loads[k]; k++)
-			loaded |= rd_job_maps(proc, stacks[i].loads[k]);
 		if (applies)
-			return loaded ? -1 : (int)i;
+			return rd_job_maps(proc, stacks[i].loads) ? -1 : (int)i;
 	}
 	return -1;
 }
@@ -243,7 +206,7 @@ static int find_missing(const struct rd_job_input *in, const struct rd_job_proc 
 #define BULK (UINT64_C(16) << 20)
 
 /* Libraries that create queue pairs which the kernel does not list (proc.c). */
-static const char *const hiders[] = { "libdoca_", "libnccl-gin", "libuct_ib_mlx5", "nvshmem_transport_ibgda" };
+#define HIDERS "@(libdoca_|libnccl-gin|libuct_ib_mlx5|nvshmem_transport_ibgda)"
 
 /* What decides, counted. */
 struct traffic {
@@ -282,15 +245,6 @@ static void add_qp(struct rd_job_view *view, const struct rd_qp_views *qps, size
 	}
 }
 
-static bool maps_hider(const struct rd_job_proc *proc)
-{
-	for (size_t i = 0; i < proc->libs.n; i++)
-		for (size_t k = 0; k < RD_ARRAY_SIZE(hiders); k++)
-			if (strstr(proc->libs.v[i], hiders[k]))
-				return true;
-	return false;
-}
-
 bool rd_job_is_apart(const struct rd_job_input *in, const struct rd_job_proc *proc)
 {
 	const struct rd_res *res = in->qps ? in->qps->res : NULL;
@@ -308,7 +262,7 @@ static void count_qps(const struct rd_job_input *in, struct rd_job_view *view, s
 		traffic->qps_known &= rd_res_is_whole(&res->devs[d], RD_RES_QP);
 		traffic->hidden |= rd_res_dev_hides_qps(&res->devs[d]);
 	}
-	traffic->hidden &= view->contexts > 0 && (!rd_job_knows(proc, "maps") || maps_hider(proc));
+	traffic->hidden &= view->contexts > 0 && (!rd_job_knows(proc, "maps") || rd_job_maps(proc, HIDERS));
 	for (size_t i = 0; res && i < res->n_qps; i++) {
 		const struct rd_qp *qp = &res->qps[i];
 

@@ -283,6 +283,8 @@ static void take_provider(struct rd_job_proc *proc, char **words)
 		RD_SET(provider->min, min);
 		RD_SET(provider->max, max);
 	}
+	if (words[3] && rd_parse_u32(words[3], RD_DECIMAL, UINT32_MAX, &min) == 0)
+		RD_SET(provider->private_abi, min);
 }
 
 static void take_tcp(struct rd_job_proc *proc, char **words)
@@ -330,11 +332,6 @@ static void take_end(struct rd_job_proc *proc, char **words)
 	proc->providers_known = true;
 }
 
-static void take_accelerators(struct rd_job_proc *proc, char **words)
-{
-	proc->accelerators_known = true;
-}
-
 #define LIST(member) offsetof(struct rd_job_proc, member), 0, NULL
 static const struct {
 	const char *key;
@@ -342,21 +339,11 @@ static const struct {
 	size_t words;					      /* else: at least so many, for */
 	void (*take)(struct rd_job_proc *proc, char **words); /* 6 of them; NULL: missing */
 } keys[] = {
-	{ "error", LIST(unread) },
-	{ "open", LIST(opened) },
-	{ "lib", LIST(libs) },
-	{ "segment", LIST(segments) },
-	{ "env", LIST(env) },
-	{ "rdma", LIST(rdma) },
-	{ "dev", 0, 2, take_node },
-	{ "provider", 0, 1, take_provider },
-	{ "providers", 0, 0, take_end },
-	{ "accelerators", 0, 0, take_accelerators },
-	{ "tcp", 0, 3, take_tcp },
-	{ "addr", 0, 1, take_addr },
-	{ "shm", 0, 1, take_shm },
-	{ "other", 0, 1, take_other },
-	{ "fds", 0, 1, take_fds },
+	{ "error", LIST(unread) },	 { "open", LIST(opened) },	{ "lib", LIST(libs) },
+	{ "segment", LIST(segments) },	 { "env", LIST(env) },		{ "rdma", LIST(rdma) },
+	{ "wheel", LIST(wheels) },	 { "dev", 0, 2, take_node },	{ "provider", 0, 1, take_provider },
+	{ "providers", 0, 0, take_end }, { "tcp", 0, 3, take_tcp },	{ "addr", 0, 1, take_addr },
+	{ "shm", 0, 1, take_shm },	 { "other", 0, 1, take_other }, { "fds", 0, 1, take_fds },
 };
 
 static void take_line(struct rd_job_proc *proc, const char *key, char *rest)

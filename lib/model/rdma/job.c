@@ -11,9 +11,8 @@ void rd_job_kernel_deinit(struct rd_job_kernel *kernel)
 
 void rd_job_proc_deinit(struct rd_job_proc *proc)
 {
-	struct rd_texts *lists[] = {
-		&proc->unread, &proc->opened, &proc->libs, &proc->segments, &proc->env, &proc->rdma
-	};
+	struct rd_texts *lists[] = { &proc->unread, &proc->opened, &proc->libs,	 &proc->segments,
+				     &proc->env,    &proc->rdma,   &proc->wheels };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lists); i++)
 		rd_texts_deinit(lists[i]);
@@ -35,6 +34,17 @@ bool rd_job_knows(const struct rd_job_proc *proc, const char *part)
 		if (strncmp(proc->unread.v[i], part, n) == 0 && proc->unread.v[i][n] == ' ')
 			return false;
 	return proc->looked;
+}
+
+char *rd_job_lib_version(const struct rd_job_proc *proc, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *version = strstr(name, ".so.");
+	size_t n = strcspn(name, "-.");
+
+	for (size_t i = 0; i < proc->wheels.n && !(version && strchr(version + 4, '.')); i++)
+		if (strncmp(proc->wheels.v[i], name, n) == 0 && proc->wheels.v[i][n] == ' ')
+			return rd_dup(proc->wheels.v[i] + n + 1);
+	return version ? rd_dup(version + 4) : NULL;
 }
 
 bool rd_job_in_group(const struct rd_job_proc *proc, uint64_t gid)

@@ -23,7 +23,8 @@ struct rd_job_kernel {
 };
 void rd_job_kernel_deinit(struct rd_job_kernel *kernel);
 
-/* A device file as seen from the root of a process: of RDMA devices, and of accelerators ("nvidia0", "kfd", "renderD128", "accel0"). */
+/* A device file as seen from the root of a process: of RDMA devices; those of accelerators that are there ("nvidia0", "kfd", "renderD128", "accel0"), and,
+ * if these were looked for, "nvidiactl" in any case. */
 struct rd_job_node {
 	char *name;
 	bool there, unknown; /* neither: missing */
@@ -36,8 +37,9 @@ struct rd_job_node {
 
 /* A library in the directory of providers. */
 struct rd_job_provider {
-	char *name;		     /* "mlx5" */
-	RD_FIELD(uint32_t) min, max; /* versions of the kernel's interface that it supports */
+	char *name;			/* "mlx5" */
+	RD_FIELD(uint32_t) min, max;	/* versions of the kernel's interface that it supports */
+	RD_FIELD(uint32_t) private_abi; /* between it and libibverbs: 34 of "libmlx5-rdmav34.so" */
 };
 
 /* A TCP connection. */
@@ -64,14 +66,13 @@ struct rd_job_proc {
 	struct rd_job_provider *providers;
 	size_t n_providers, cap_providers;
 	bool providers_known;
-	bool accelerators_known; /* `nodes` has all files of accelerators that are there */
 	struct rd_job_tcp *tcp, *addrs; /* addrs: `remote` is an address of its network namespace */
 	size_t n_tcp, cap_tcp, n_addrs, cap_addrs;
 	struct rd_job_limit *limits;
 	size_t n_limits, cap_limits;
 	/* libs: paths of mapped transport libraries; opened: device files, once per descriptor; segments: kinds of shared memory; env:
-	 * NAME=VALUE; rdma: devices in its network namespace. */
-	struct rd_texts opened, libs, segments, env, rdma;
+	 * NAME=VALUE; rdma: devices in its network namespace; wheels: "libnccl 2.27.3", the version of a Python package with a library of that name. */
+	struct rd_texts opened, libs, segments, env, rdma, wheels;
 	bool net_other, mnt_other, user_other; /* in another namespace than this program */
 	char *device_rules; /* of its control group, version 1; NULL: unknown, or version 2, which has programs that cannot be read */
 	RD_FIELD(uint64_t) fds, nofile, memlock, locked, shm;
@@ -88,6 +89,10 @@ void rd_job_proc_deinit(struct rd_job_proc *proc);
 
 /* Whether a part ("fds", "maps", "env", "root", "tcp", "rdma", "addr") was read. */
 bool rd_job_knows(const struct rd_job_proc *proc, const char *part);
+
+/* The version of a mapped library: by its file's name, or of the Python package that it is part of; "2" if only that is known. NULL: unknown. Caller
+ * frees. */
+char *rd_job_lib_version(const struct rd_job_proc *proc, const char *path);
 
 bool rd_job_in_group(const struct rd_job_proc *proc, uint64_t gid);
 

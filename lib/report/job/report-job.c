@@ -31,7 +31,7 @@ static const struct rd_column socket_columns[] = {
 
 static const struct rd_column library_columns[] = {
 	{ "name", NULL, RD_T_STR, "library", 0, false },
-	{ "version", NULL, RD_T_STR, "as its file name has it", 0, false },
+	{ "version", NULL, RD_T_STR, "as its file's name or its Python package has it", 0, false },
 	{ "path", NULL, RD_T_STR, "file, as its process sees it", 0, false },
 };
 
@@ -84,17 +84,16 @@ static struct rd_section *sockets_of(const struct rd_job_sockets *sockets)
 	return section;
 }
 
-/* "/usr/lib/libucp.so.0.0.0": what follows ".so." is its version, as far as the name has one. */
 static struct rd_section *libraries_of(const struct rd_job_proc *proc)
 {
 	struct rd_section *section = RD_SECTION("libraries", library_columns);
 
 	for (size_t i = 0; i < proc->libs.n; i++) {
 		const char *path = proc->libs.v[i], *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-		const char *version = strstr(name, ".so.");
-		_cleanup_free_ char *copy = rd_text("%.*s", (int)strcspn(name, "."), name);
+		_cleanup_free_ char *copy = rd_text("%.*s", (int)strcspn(name, "."), name),
+				    *version = rd_job_lib_version(proc, path);
 
-		RD_ROW(section, RD_STR(copy), RD_STR(version ? version + 4 : NULL), RD_STR(path));
+		RD_ROW(section, RD_STR(copy), RD_STR(version), RD_STR(path));
 	}
 	return section;
 }

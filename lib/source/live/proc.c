@@ -326,6 +326,7 @@ static const char *const provider_dirs[] = {
 /* The bytes of a provider, to be parsed when privileges are dropped. */
 struct provider {
 	char name[64];
+	unsigned private_abi; /* 0: unknown */
 	struct rd_bytes bytes;
 };
 
@@ -490,26 +491,25 @@ static void add_devices(struct rd_proc_job *job)
 	add_device(job, "dev/infiniband", "rdma_cm");
 }
 
-/* Those that are in its root. */
+/* Those that are in its root; the one that says that they were looked for comes last. */
 static void add_accelerators(struct rd_proc_job *job)
 {
-	static const char *const dirs[] = { "dev", "dev/dri", "dev/accel" };
+	static const char *const dirs[] = { "dev/dri", "dev/accel", "dev" };
 	size_t n = 0;
+	int fd = -1;
 
 	for (size_t d = 0; d < RD_ARRAY_SIZE(dirs); d++) {
-		_cleanup_close_ int fd = open_below(job, dirs[d], O_RDONLY | O_DIRECTORY);
-		_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 		const struct dirent *entry;
+		_cleanup_dir_ DIR *dir = NULL;
 
-		if (fd < 0 && (d == 0 || fd != -ENOENT))
-			return set_error(job, "accelerators", -fd);
-		if (dir)
-			RD_TAKE_FD(fd);
+		fd = open_below(job, dirs[d], O_RDONLY | O_DIRECTORY);
+		dir = fd < 0 ? NULL : fdopendir(fd);
 		while (dir && (entry = readdir(dir)))
 			if (is_accelerator(entry->d_name) && n++ < LINES_MAX)
 				add_device(job, dirs[d], entry->d_name);
 	}
-	rd_buf_str(&job->out, "accelerators\n");
+	if (fd >= 0)
+		add_device(job, "dev", "nvidiactl");
 }
 
 static void add_shm(struct rd_proc_job *job)
@@ -543,10 +543,14 @@ static int read_below(const struct rd_proc_job *job, const char *path, struct rd
 static void read_provider(const struct rd_proc_job *job, const char *dir, const char *file, struct provider *ret)
 {
 	size_t n = strncmp(file, "lib", 3) == 0 ? strcspn(file + 3, "-.") : 0;
+	const char *abi = strstr(file, "-rdmav") + 6;
 	char path[512];
+	uint64_t value;
 
 	if (n && n < sizeof(ret->name))
 		memcpy(ret->name, file + 3, n);
+	if (rd_take_uint(&abi, RD_DECIMAL, UINT32_MAX, &value) == 0)
+		ret->private_abi = (unsigned)value;
 	snprintf(path, sizeof(path), "%s/%s", dir, file);
 	read_below(job, path, &ret->bytes);
 }
@@ -582,7 +586,9 @@ static void add_providers(struct rd_proc_job *job, struct provider *providers, s
 		rd_buf_safe(&job->out, p->name, strlen(p->name));
 		if (rd_provider_abi(p->bytes.data, p->bytes.size, p->name, &min, &max))
 			rd_buf_printf(&job->out, " %u %u", min, max);
-		rd_buf_str(&job->out, "\n");
+		else
+			rd_buf_str(&job->out, " - -");
+		rd_buf_printf(&job->out, p->private_abi ? " %u\n" : "\n", p->private_abi);
 		rd_bytes_deinit(&p->bytes);
 	}
 	rd_buf_str(&job->out, "providers\n");
@@ -736,6 +742,50 @@ static void add_network(struct rd_proc_job *job)
 	dump(job, NETLINK_RDMA, &devices, "rdma", add_rdma);
 }
 
+/* "nvidia_nccl_cu12-2.27.3.dist-info" in the directory of packages: the version into `ret`; returns how many there are. */
+static size_t find_wheel(const struct rd_proc_job *job, const char *packages, const char *prefix, char ret[32])
+{
+	_cleanup_close_ int fd = open_below(job, packages, O_RDONLY | O_DIRECTORY);
+	_cleanup_dir_ DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	size_t found = 0;
+
+	if (dir)
+		RD_TAKE_FD(fd);
+	for (size_t i = 0; dir && i < FILES_MAX && (entry = readdir(dir)); i++) {
+		const char *at = strncmp(entry->d_name, prefix, strlen(prefix)) == 0 ? strchr(entry->d_name, '-') :
+										       NULL;
+		size_t n = at ? strspn(++at, "0123456789.") : 0;
+
+		if (n > 1 && n < 32 && strcmp(at + n - 1, ".dist-info") == 0) {
+			snprintf(ret, n, "%s", at);
+			found++;
+		}
+	}
+	return found;
+}
+
+/* "wheel libnccl 2.27.3": of ".../site-packages/nvidia/nccl/lib/libnccl.so.2", if one version of the package is there. */
+static void add_wheels(struct rd_proc_job *job)
+{
+	_cleanup_free_ char *copy = rd_dup(job->out.data ?: "");
+	char *rest = copy, *line;
+
+	while ((line = strsep(&rest, "\n"))) {
+		char *nvidia = strncmp(line, "lib /", 5) == 0 ? strstr(line, "-packages/nvidia/") : NULL, version[32];
+		const char *name = nvidia ? strrchr(nvidia, '/') + 1 : NULL;
+		_cleanup_free_ char *prefix = NULL;
+
+		if (!nvidia)
+			continue;
+		nvidia += strlen("-packages");
+		prefix = rd_text("nvidia_%.*s_cu", (int)strcspn(nvidia + 8, "/"), nvidia + 8);
+		*nvidia = '\0';
+		if (find_wheel(job, line + 4, prefix, version) == 1)
+			rd_buf_printf(&job->out, "wheel %.*s %s\n", (int)strcspn(name, "-."), name, version);
+	}
+}
+
 /* In the child. Files are parsed when it has dropped its privileges. */
 static int look_at_process(void *arg, struct rd_bytes *ret, struct rd_err *err)
 {
@@ -770,6 +820,7 @@ static int look_at_process(void *arg, struct rd_bytes *ret, struct rd_err *err)
 		add_devices(job);
 		add_accelerators(job);
 		add_shm(job);
+		add_wheels(job);
 		n = read_providers(job, providers);
 	}
 	add_network(job);

@@ -142,8 +142,9 @@ test_no_device_file_in_a_container() {
 
 test_one_of_two_devices_is_enough() {
 	box uverbs1 rdma_cm
+	mknod -m 666 "$W/box/dev/nvidia0" c 195 0
 	nccl unshare -m chroot "$W/box" "$JOB"
-	says 1 tcp '.able and any(.can[]; .result == "skip" and .subject == "rxe0") and any(.can[]; .id == "job-device" and .subject == "rxe1")'
+	says 1 tcp 'any(.can[]; .id == "job-accelerator" and .result == "pass" and (.observed | startswith("/dev/nvidiactl is missing"))) and .able and any(.can[]; .result == "skip" and .subject == "rxe0") and any(.can[]; .id == "job-device" and .subject == "rxe1")'
 }
 
 test_mode_of_the_device_file() {
@@ -355,4 +356,11 @@ test_zz_exclusive_mode() {
 	ip netns add alone
 	run ip netns exec alone env NVSHMEM_REMOTE_TRANSPORT=ibrc "$JOB"
 	says 2 idle '.able == false and any(.can[]; .id == "job-namespace" and .result == "fail")'
+	kill "$job"
+	test_queue_pairs_are_rdma
+	local status=0
+	ip netns exec alone "$R" job "$job" --json >"$W/job.json" || status=$?
+	jq -e --arg fix "nsenter -t $job -n rdmadiag job $job" '.processes[0].verdict == "cannot-tell" and .findings[0].fix == $fix and
+		.processes[0].able == null and all(.processes[0].can[]; .result != "fail")' "$W/job.json" || { jq -c . "$W/job.json" && return 1; }
+	[ "$status" = 3 ]
 }
