@@ -14,21 +14,27 @@ static void put_name(struct rd_buf *out, const char *name)
 	put(out, RDMA_NLDEV_ATTR_DRIVER_STRING, name, strlen(name) + 1);
 }
 
-/* Lists queue pair 17 of a device of this driver, with the nest. */
-static void list(struct rd_res *res, uint32_t driver, enum rd_qp_state qp_state, const struct rd_buf *nest)
+/* Lists queue pair 17 of a device of this driver and protocol, with the nest, and what the kernel sends besides. */
+static void list_of(struct rd_res *res, const char *protocol, uint32_t driver, enum rd_qp_state qp_state,
+		    const struct rd_buf *nest)
 {
 	_cleanup_buf_ struct rd_buf body = { 0 }, reply = { 0 };
 	struct nlmsghdr head = { .nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_QP_GET) };
-	uint8_t rc = RD_QPT_RC, state = (uint8_t)qp_state;
+	uint8_t rc = RD_QPT_RC, state = (uint8_t)qp_state, armed = 2;
 	struct rd_bytes bytes;
 
 	*res = (struct rd_res){ .devs = calloc(1, sizeof(*res->devs)), .n_devs = 1 };
 	res->devs[0].index = 3;
+	res->devs[0].protocol = strdup(protocol);
 	RD_SET(res->devs[0].driver_id, driver);
 	put_u32(&body, RDMA_NLDEV_ATTR_DEV_INDEX, 3);
 	put_u32(&body, RDMA_NLDEV_ATTR_RES_LQPN, 17);
 	put(&body, RDMA_NLDEV_ATTR_RES_TYPE, &rc, 1);
 	put(&body, RDMA_NLDEV_ATTR_RES_STATE, &state, 1);
+	put_u32(&body, RDMA_NLDEV_ATTR_RES_RQPN, 18);
+	put_u32(&body, RDMA_NLDEV_ATTR_RES_SQ_PSN, 19);
+	put_u32(&body, RDMA_NLDEV_ATTR_RES_RQ_PSN, 20);
+	put(&body, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE, &armed, 1);
 	put(&body, RDMA_NLDEV_ATTR_DRIVER | NLA_F_NESTED, nest->data, nest->len);
 	head.nlmsg_len = (uint32_t)(NLMSG_HDRLEN + body.len);
 	rd_buf_add(&reply, &head, sizeof(head));
@@ -37,6 +43,37 @@ static void list(struct rd_res *res, uint32_t driver, enum rd_qp_state qp_state,
 	rd_nldev_take(&bytes, RD_RES_QP, 0, res);
 	assert_int_equal(res->n_qps, 1);
 	rd_buf_deinit(&reply);
+}
+
+static void list(struct rd_res *res, uint32_t driver, enum rd_qp_state qp_state, const struct rd_buf *nest)
+{
+	list_of(res, "roce", driver, qp_state, nest);
+}
+
+/* What drivers do not write is in the list all the same. */
+TEST(what_the_driver_did_not_write_is_unknown)
+{
+	static const struct {
+		const char *protocol;
+		uint32_t driver;
+		enum rd_known numbers, migration;
+	} cells[] = {
+		{ "ib", RD_DRIVER_MLX5, RD_OK, RD_OK },		 { "roce", RD_DRIVER_RXE, RD_OK, RD_OK },
+		{ "roce", RD_DRIVER_BNXT_RE, RD_OK, RD_ABSENT }, { "roce", RD_DRIVER_HNS, RD_OK, RD_ABSENT },
+		{ "roce", RD_DRIVER_ERDMA, RD_OK, RD_ABSENT },	 { "iw", RD_DRIVER_ERDMA, RD_ABSENT, RD_ABSENT },
+		{ "iw", RD_DRIVER_IRDMA, RD_ABSENT, RD_ABSENT },
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cells); i++) {
+		_cleanup_(rd_res_deinit) struct rd_res res;
+		const struct rd_qp *qp;
+
+		list_of(&res, cells[i].protocol, cells[i].driver, RD_QPS_RTS, &(struct rd_buf){ 0 });
+		qp = &res.qps[0];
+		ASSERT_EACH(IS(qp->state.known, RD_OK), IS(qp->rqpn.known, cells[i].numbers),
+			    IS(qp->sq_psn.known, cells[i].numbers), IS(qp->rq_psn.known, cells[i].numbers),
+			    IS(qp->path_mig.known, cells[i].migration));
+	}
 }
 
 static void put_timeout(struct rd_buf *nest, uint32_t value)

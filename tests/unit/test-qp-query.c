@@ -98,6 +98,9 @@ TEST(each_driver)
 		{ RD_DRIVER_BNXT_RE, RD_QPT_UC, RD_QPS_RTS, "" },
 		{ RD_DRIVER_IRDMA, RD_QPT_RC, RD_QPS_RTS, "mr" },
 		{ RD_DRIVER_IONIC, RD_QPT_RC, RD_QPS_RTS, "mtrn" },
+		{ RD_DRIVER_IONIC, RD_QPT_UC, RD_QPS_RTS, "" },
+		{ RD_DRIVER_HFI1, RD_QPT_RC, RD_QPS_RTS, "mtrn" },
+		{ RD_DRIVER_HFI1, RD_QPT_UC, RD_QPS_RTS, "m" },
 		{ RD_DRIVER_ERDMA, RD_QPT_RC, RD_QPS_RTS, "pifc" },
 		{ RD_DRIVER_HNS, RD_QPT_RC, RD_QPS_RTS, "pifm" },
 		{ RD_DRIVER_HNS, RD_QPT_UC, RD_QPS_RTS, "" },
@@ -209,6 +212,38 @@ TEST(poison)
 	SET_ATTRS(&scene.value.qp, NULL, { RD_QPA_TIMEOUT, 0 });
 	assert_int_equal(take(&scene)->attrs.retry_cnt.known, RD_ABSENT);
 	end(&scene);
+}
+
+/* RESET or INIT to ERR: nothing was set, though a driver writes what it begins with. */
+TEST(failed_before_it_was_connected)
+{
+	_cleanup_(end) struct scene scene;
+
+	begin(&scene, RD_DRIVER_MLX5, RD_QPT_RC, RD_QPS_ERR);
+	RD_SET(scene.qp.rqpn, 0);
+	SET_ATTRS(&scene.value.qp, NULL, { RD_QPA_DEST_QPN, 0 });
+	assert_null(take(&scene));
+}
+
+/* mlx4 has port 1 of an alternate path that was never set; without a GRH it has a LID. */
+TEST(alternate_path)
+{
+	static const struct {
+		bool gid;
+		uint16_t dlid;
+		bool known;
+	} cells[] = { { false, 0, false }, { true, 0, true }, { false, 12, true } };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cells); i++) {
+		struct scene scene;
+
+		begin(&scene, RD_DRIVER_MLX4, RD_QPT_RC, RD_QPS_RTS);
+		if (!cells[i].gid)
+			memset(scene.value.alt_dgid, 0, 16);
+		scene.value.alt_dlid = cells[i].dlid;
+		assert_int_equal(take(&scene)->alt_port.known == RD_OK, cells[i].known);
+		end(&scene);
+	}
 }
 
 TEST(another_version_is_an_error)

@@ -18,15 +18,18 @@ static void log_line(struct host *h, const char *text, uint64_t time_ns, uint8_t
 LOOK_TEST(one_look_tells_little)
 {
 	put(h, 1, RD_QPS_RTS);
+	RD_SET(h->qps[0].sq_psn, 5);
 	age(h, put(h, 2, RD_QPS_INIT), RD_AGE_AT_LEAST, 0, 0);
 	h->qps[2] = (struct rd_qp){ .query_errno = EIO };
 	h->res.n_qps = 3;
 	put(h, 4, RD_QPS_RTS);
 	RD_SET(h->qps[3].type, RD_QPT_UD);
+	put(h, 5, RD_QPS_RTS); /* iWARP */
 	judged(h, 0, "cannot-tell", "one sample");
 	is(h->v[1].verdict, "cannot-tell", "stuck after 10 s");
 	is(h->v[2].verdict, "cannot-tell", "EIO");
 	is(h->v[3].verdict, "ok", "no connection");
+	is(h->v[4].verdict, "cannot-tell", "reports no PSNs");
 }
 
 LOOK_TEST(stuck_is_what_takes_longer)

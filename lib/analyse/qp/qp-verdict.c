@@ -550,6 +550,9 @@ static void judge_ready(const struct rd_qp_one *one)
 			one, RD_QPV_CANNOT_TELL, RD_QP_DO_CLOSER,
 			"in %s; its PSN fell in %.1f s: either it retransmits, or it has sent or received more packets than a PSN counts (2^24)",
 			rd_qp_state_name(one->qp->state.v), one->s);
+	if (one->past->psn_per_second.known != RD_OK && one->qp->sq_psn.known != RD_OK && one->qp->rq_psn.known != RD_OK)
+		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_NOTHING,
+				 "in RTS; its driver reports no PSNs, so it is unknown whether packets flow");
 	if (one->past->psn_per_second.known != RD_OK)
 		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_TWICE,
 				 "in RTS; one sample does not show whether packets flow");

@@ -199,8 +199,17 @@ static void take_driver(const struct nlattr *nest, const struct rd_res_dev *dev,
 	qp->context->driver = RD_TAKE(out.data);
 }
 
+/* Whether path_mig_state is what the device has: hns always says ARMED, the others do not write it. */
+static bool tells_migration(const struct rd_res_dev *dev)
+{
+	return dev->driver_id.known != RD_OK ||
+	       (dev->driver_id.v != RD_DRIVER_HNS && dev->driver_id.v != RD_DRIVER_BNXT_RE &&
+		dev->driver_id.v != RD_DRIVER_ERDMA);
+}
+
 static void take_qp(const struct nlattr *const *attrs, int dev, struct rd_res *res)
 {
+	bool iwarp = res->devs[dev].protocol && strcmp(res->devs[dev].protocol, "iw") == 0;
 	struct rd_qp *qp;
 
 	/* Skip entries without a number. */
@@ -210,13 +219,17 @@ static void take_qp(const struct nlattr *const *attrs, int dev, struct rd_res *r
 	*qp = (struct rd_qp){ .dev = dev, .proc = -1 };
 	TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_LQPN, qp->lqpn);
 	TAKE(u32, attrs, RDMA_NLDEV_ATTR_PORT_INDEX, qp->port);
-	TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_RQPN, qp->rqpn);
-	TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_SQ_PSN, qp->sq_psn);
-	TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_RQ_PSN, qp->rq_psn);
 	TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_PDN, qp->pdn);
 	TAKE(u8, attrs, RDMA_NLDEV_ATTR_RES_TYPE, qp->type);
 	TAKE(u8, attrs, RDMA_NLDEV_ATTR_RES_STATE, qp->state);
-	TAKE(u8, attrs, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE, qp->path_mig);
+	/* iWARP has none of these: its drivers write zeros, or leave what was in the kernel's memory, which sends it all the same. */
+	if (!iwarp) {
+		TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_RQPN, qp->rqpn);
+		TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_SQ_PSN, qp->sq_psn);
+		TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_RQ_PSN, qp->rq_psn);
+		if (tells_migration(&res->devs[dev]))
+			TAKE(u8, attrs, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE, qp->path_mig);
+	}
 	take_owner(attrs, &qp->owner);
 	take_text(attrs, RDMA_NLDEV_ATTR_RES_SUBTYPE, &qp->subtype);
 	if (attrs[RDMA_NLDEV_ATTR_DRIVER])

@@ -445,8 +445,8 @@ static const struct written {
 	  (PEER & ~(BIT(RD_QPA_FLOW_LABEL) | BIT(RD_QPA_TRAFFIC_CLASS))) | MTU | TIMEOUT | RETRIES | RNR_TIMER },
 	/* hw/irdma/verbs.c: irdma_query_qp clears all. */
 	{ RD_DRIVER_IRDMA, TYPE(RC), CONNECTED, MTU | RETRIES },
-	/* hw/ionic/ionic_controlpath.c: ionic_query_qp_cmd. */
-	{ RD_DRIVER_IONIC, TYPE(RC) | TYPE(UC), CONNECTED, MTU | TIMEOUT | RETRIES | RNR_TIMER },
+	/* hw/ionic/ionic_controlpath.c: ionic_query_qp clears all; ionic_query_qp_cmd. UC cannot be connected. */
+	{ RD_DRIVER_IONIC, TYPE(RC), CONNECTED, MTU | TIMEOUT | RETRIES | RNR_TIMER },
 	/* hw/erdma/erdma_verbs.c: erdma_query_qp, erdma_av_to_attr. */
 	{ RD_DRIVER_ERDMA, TYPE(RC), CONNECTED, PEER },
 	/* hw/hns/hns_roce_hw_v2.c: hns_roce_v2_query_qp clears all; hns_roce_v2_set_path, hns_roce_v2_set_opt_fields. */
@@ -455,6 +455,8 @@ static const struct written {
 	{ RD_DRIVER_OCRDMA, TYPE(RC) | TYPE(UC), CONNECTED, ROUTE | TIMEOUT | RETRIES },
 	/* hw/qedr/verbs.c: qedr_query_qp clears all. */
 	{ RD_DRIVER_QEDR, TYPE(RC), CONNECTED, ROUTE | MTU | RETRIES | RNR_TIMER },
+	/* sw/rdmavt/qp.c: rvt_query_qp, rvt_modify_qp. */
+	{ RD_DRIVER_HFI1, TYPE(RC) | TYPE(UC), CONNECTED, MTU | TIMEOUT | RETRIES | RNR_TIMER },
 	/* sw/rxe/rxe_verbs.c: rxe_query_qp; rxe_qp.c: rxe_qp_to_attr, which copies all that was set; rxe_av.c: rxe_av_to_attr. */
 	{ RD_DRIVER_RXE, TYPE(RC) | TYPE(UC), CONNECTED, PEER | MTU | TIMEOUT | RETRIES | RNR_TIMER | ALTERNATE },
 };
@@ -481,8 +483,12 @@ static uint64_t meaningful(const struct rd_qp *qp, const struct rd_query_value *
 	bool responds = qp->type.v == RD_QPT_RC || qp->type.v == RD_QPT_XRC_TGT;
 	const uint8_t *narrow = value->qp.narrow;
 	uint8_t timeout = narrow[RD_QPA_TIMEOUT - RD_QPA_ENUMS];
+	static const uint8_t none[16];
 	uint64_t members = UINT64_MAX;
 
+	/* It failed before it was connected: drivers have zeros, or what they begin with. */
+	if (qp->state.v == RD_QPS_ERR && !value->qp.wide[RD_QPA_DEST_QPN])
+		return 0;
 	/* Set by the move to RTS; one that failed may have failed before. */
 	if (!acknowledged || qp->state.v == RD_QPS_RTR || (qp->state.v == RD_QPS_ERR && !timeout))
 		members &= ~(TIMEOUT | RETRIES);
@@ -495,8 +501,8 @@ static uint64_t meaningful(const struct rd_qp *qp, const struct rd_query_value *
 		members &= ~RETRIES;
 	if (narrow[RD_QPA_MIN_RNR_TIMER - RD_QPA_ENUMS] > 31)
 		members &= ~RNR_TIMER;
-	/* No alternate path was set. */
-	if (!value->alt_port)
+	/* No alternate path was set; mlx4 has a port of it even so. */
+	if (!value->alt_port || (!value->alt_dlid && memcmp(value->alt_dgid, none, sizeof(none)) == 0))
 		members &= ~ALTERNATE;
 	return members;
 }
