@@ -119,9 +119,12 @@ size_t rd_plain_next(const char *s, size_t size)
 void rd_buf_safe(struct rd_buf *buf, const char *s, size_t size)
 {
 	while (size > 0) {
-		uint32_t c = 0;
-		size_t n = rd_utf8_next(s, size, &c);
+		uint32_t c = ' ';
+		size_t n = 0;
 
+		while (n < size && s[n] >= 0x20 && s[n] < 0x7f)
+			n++;
+		n = n ?: rd_utf8_next(s, size, &c);
 		if (n > 0 && !rd_unsafe(c)) {
 			rd_buf_add(buf, s, n);
 		} else {

@@ -51,9 +51,12 @@ static void leave(struct json *json, const char *bracket)
 /* Number of bytes that need no escaping. */
 static size_t plain(const char *s)
 {
+	static const bool is[UINT8_MAX + 1] = { [' ' ... '"' - 1] = true,
+						['"' + 1 ... '\\' - 1] = true,
+						['\\' + 1 ... '~'] = true };
 	size_t n = 0;
 
-	while (s[n] >= 0x20 && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
+	while (is[(uint8_t)s[n]])
 		n++;
 	return n;
 }
@@ -119,7 +122,12 @@ static void put_time(struct json *json, uint64_t ns)
 
 static void put_double(struct json *json, double value, int decimals)
 {
-	if (isfinite(value))
+	static const char zero[] = "0.0000";
+
+	/* The age of most queue pairs of one sample. */
+	if (value == 0 && !signbit(value) && decimals > 0 && decimals <= 4)
+		rd_buf_add(json->out, zero, 2 + (size_t)decimals);
+	else if (isfinite(value))
 		rd_buf_printf(json->out, "%.*f", decimals, value);
 	else
 		rd_buf_str(json->out, "null");

@@ -240,7 +240,7 @@ void rd_render_cell(const struct rd_column *column, const struct rd_cell *cell, 
 			rd_buf_safe(out, cell->s, strlen(cell->s));
 		break;
 	case RD_T_UINT:
-		rd_buf_printf(out, "%" PRIu64, cell->u);
+		rd_buf_uint(out, cell->u);
 		break;
 	case RD_T_INT:
 		rd_buf_printf(out, "%" PRId64, cell->i);

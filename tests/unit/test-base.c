@@ -23,6 +23,14 @@ TEST(a_process_name_cannot_clear_the_screen)
 	assert_safe("a\nb\r\tc\a\177", "a\\x0ab\\x0d\\x09c\\x07\\x7f");
 }
 
+TEST(a_nul_is_not_the_end)
+{
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	rd_buf_safe(&out, "a\0b", 3);
+	assert_string_equal(out.data, "a\\x00b");
+}
+
 TEST(eight_bit_controls_do_not_reach_the_terminal)
 {
 	/* U+009B is CSI to a terminal; as a bare byte it is no UTF-8 at all. */

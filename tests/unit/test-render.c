@@ -242,6 +242,27 @@ TEST(a_document_has_its_keys_in_the_promised_order)
 			    "\"hint\":null}],\"status\":3}\n");
 }
 
+TEST(zeros_are_written_as_other_numbers)
+{
+	static const struct rd_column zeros[] = {
+		{ .key = "a", .type = RD_T_DOUBLE, .decimals = 1 },
+		{ .key = "b", .type = RD_T_DOUBLE, .decimals = 3 },
+		{ .key = "none", .type = RD_T_DOUBLE },
+		{ .key = "many", .type = RD_T_DOUBLE, .decimals = 6 },
+		{ .key = "below", .type = RD_T_DOUBLE, .decimals = 1 },
+		{ .key = "share", .type = RD_T_SHARE, .decimals = 1 },
+	};
+	_cleanup_(rd_report_deinit) struct rd_report report;
+	_cleanup_buf_ struct rd_buf out = { 0 };
+
+	rd_report_init(&report, "rdmadiag/x/1");
+	report.scalars = RD_SECTION("scalars", zeros);
+	RD_ROW(report.scalars, RD_DOUBLE(0), RD_DOUBLE(0), RD_DOUBLE(0), RD_DOUBLE(0), RD_DOUBLE(-0.0), RD_DOUBLE(0));
+	rd_render_json_line(&report, "1.0", &out);
+	assert_non_null(
+		strstr(out.data, "\"a\":0.0,\"b\":0.000,\"none\":0,\"many\":0.000000,\"below\":-0.0,\"share\":0.0000"));
+}
+
 TEST(a_bundle_says_when_it_was_read)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };

@@ -406,10 +406,17 @@ void rd_gid_text(const struct rd_gid *gid, char *ret)
 
 void rd_gid_ip(const struct rd_gid *gid, char *ret)
 {
-	bool v4 = rd_gid_is_v4(gid);
-
-	if (!inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? gid->raw + 12 : gid->raw, ret, 46))
-		*ret = '\0';
+	if (!rd_gid_is_v4(gid)) {
+		if (!inet_ntop(AF_INET6, gid->raw, ret, 46))
+			*ret = '\0';
+		return;
+	}
+	/* Likewise; inet_ntop prints IPv4 addresses. */
+	for (int i = 12; i < 16; i++) {
+		for (int place = gid->raw[i] >= 100 ? 100 : gid->raw[i] >= 10 ? 10 : 1; place; place /= 10)
+			*ret++ = (char)('0' + gid->raw[i] / place % 10);
+		*ret++ = i < 15 ? '.' : '\0';
+	}
 }
 
 bool rd_port_is_v1_only(const struct rd_port *port)
