@@ -178,14 +178,10 @@ char *rd_qp_device_fix(const char *ibdev, enum rd_qp_advice advice)
 			"# first those without packets: do the remote QP, and its process, still exist? then the path");
 }
 
-char *rd_qp_fix(const struct rd_qp_one *one, enum rd_qp_advice advice)
+static char *fix_of_qp(const struct rd_qp_one *one, enum rd_qp_advice advice)
 {
 	_cleanup_free_ char *program = NULL, *look = NULL;
 
-	if (one->qp->dev < 0)
-		return fill(of_device[RD_QP_DO_DEVICE], "infiniband");
-	if (of_device[advice])
-		return fill(of_device[advice], one->ibdev);
 	/* How to see what the program of this queue pair does. */
 	program = one->qp->owner.pid.known == RD_OK ?
 			  rd_text("gdb -p %u -batch -ex 'thread apply all bt'", one->qp->owner.pid.v) :
@@ -217,6 +213,20 @@ char *rd_qp_fix(const struct rd_qp_one *one, enum rd_qp_advice advice)
 	default:
 		return fix_peer(one, advice);
 	}
+}
+
+const char *rd_qp_fix(const struct rd_qp_one *one, enum rd_qp_advice advice)
+{
+	const char **fix = one->qp->dev < 0 ? NULL : &one->j->devices[one->qp->dev].fixes[advice];
+
+	if (!fix)
+		return rd_qp_views_keep(one->j->views, fill(of_device[RD_QP_DO_DEVICE], "infiniband"));
+	if (!of_device[advice])
+		return rd_qp_views_keep(one->j->views, fix_of_qp(one, advice));
+	/* Once for thousands. */
+	if (!*fix)
+		*fix = rd_qp_views_keep(one->j->views, fill(of_device[advice], one->ibdev));
+	return *fix;
 }
 
 /* The queue pairs of one device, which are adjacent. */

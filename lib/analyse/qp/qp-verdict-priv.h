@@ -5,43 +5,6 @@
 
 #include "analyse/qp/qp-verdict.h"
 
-/* Of one device, between the two samples. */
-struct rd_qp_device {
-	size_t failed;	/* queue pairs that entered ERR */
-	size_t stalled; /* queue pairs in RTS that can retransmit: those without packets */
-	size_t senders; /* the same, with packets */
-	size_t moving;	/* connected queue pairs with packets, in RTR or RTS; UC, too */
-	size_t unclear; /* connected queue pairs whose progress is unknown: in RTS, or moved from there to ERR by a call */
-	size_t waiting;	  /* connected queue pairs in RTR or RTS without packets, UC, too */
-	size_t unrelated; /* others that may receive packets: UD and raw packet queue pairs of programs */
-	size_t ipoib; /* UD queue pairs of IPoIB, which may drop packets; other ones of the kernel hardly receive any */
-	size_t unlisted; /* queue pairs that the kernel counts, but does not list, or no longer has */
-	double packets;	 /* of those in the list; at least so many were sent or received */
-};
-
-struct rd_qp_judging {
-	struct rd_qp_views *views;
-	const struct rd_res *res;
-	const struct rd_qp_judge *opts;
-	struct rd_qp_device *devices;
-	const struct rd_neigh **neighs; /* of opts->net, by address */
-	size_t n_neighs;
-	bool *has_rts; /* per process (res->procs): one of its RC queue pairs is in RTS */
-};
-
-/* The queue pair to judge. */
-struct rd_qp_one {
-	const struct rd_qp_judging *j;
-	const char *ibdev;		   /* NULL: unknown */
-	const struct rd_qp_device *device; /* NULL: unknown */
-	double s;			   /* seconds between the two samples */
-	size_t i;
-	const struct rd_qp *qp;
-	const struct rd_qp_past *past;
-	const struct rd_krecord *line; /* of the kernel log; NULL: no line names this queue pair */
-	struct rd_qp_verdict *verdict;
-};
-
 /* What to do next; rd_qp_fix makes a text of it. */
 enum rd_qp_advice {
 	RD_QP_DO_LATER,	   /* take further samples */
@@ -68,8 +31,46 @@ enum rd_qp_advice {
 	RD_QP_DO_NOTHING,
 };
 
+/* Of one device, between the two samples. */
+struct rd_qp_device {
+	size_t failed;	/* queue pairs that entered ERR */
+	size_t stalled; /* queue pairs in RTS that can retransmit: those without packets */
+	size_t senders; /* the same, with packets */
+	size_t moving;	/* connected queue pairs with packets, in RTR or RTS; UC, too */
+	size_t unclear; /* connected queue pairs whose progress is unknown: in RTS, or moved from there to ERR by a call */
+	size_t waiting;	  /* connected queue pairs in RTR or RTS without packets, UC, too */
+	size_t unrelated; /* others that may receive packets: UD and raw packet queue pairs of programs */
+	size_t ipoib; /* UD queue pairs of IPoIB, which may drop packets; other ones of the kernel hardly receive any */
+	size_t unlisted; /* queue pairs that the kernel counts, but does not list, or no longer has */
+	double packets;	 /* of those in the list; at least so many were sent or received */
+	const char *fixes[RD_QP_DO_NOTHING + 1]; /* that rd_qp_fix made */
+};
+
+struct rd_qp_judging {
+	struct rd_qp_views *views;
+	const struct rd_res *res;
+	const struct rd_qp_judge *opts;
+	struct rd_qp_device *devices;
+	const struct rd_neigh **neighs; /* of opts->net, by address */
+	size_t n_neighs;
+	bool *has_rts; /* per process (res->procs): one of its RC queue pairs is in RTS */
+};
+
+/* The queue pair to judge. */
+struct rd_qp_one {
+	const struct rd_qp_judging *j;
+	const char *ibdev;		   /* NULL: unknown */
+	const struct rd_qp_device *device; /* NULL: unknown */
+	double s;			   /* seconds between the two samples */
+	size_t i;
+	const struct rd_qp *qp;
+	const struct rd_qp_past *past;
+	const struct rd_krecord *line; /* of the kernel log; NULL: no line names this queue pair */
+	struct rd_qp_verdict *verdict;
+};
+
 /* The text, owned by the caller. */
-char *rd_qp_fix(const struct rd_qp_one *one, enum rd_qp_advice advice);
+const char *rd_qp_fix(const struct rd_qp_one *one, enum rd_qp_advice advice);
 
 /* Of a device, whichever of its queue pairs it is. */
 char *rd_qp_device_fix(const char *ibdev, enum rd_qp_advice advice);

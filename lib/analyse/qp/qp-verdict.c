@@ -568,11 +568,12 @@ void rd_qp_set(const struct rd_qp_one *one, enum rd_qp_verdict_kind kind, enum r
 {
 	va_list ap;
 
+	/* Most of thousands have the same one. */
 	va_start(ap, why);
-	one->verdict->why = rd_qp_views_keep(one->j->views, rd_vtext(why, ap));
+	one->verdict->why = strchr(why, '%') ? rd_qp_views_keep(one->j->views, rd_vtext(why, ap)) : why;
 	va_end(ap);
 	one->verdict->kind = kind;
-	one->verdict->fix = rd_qp_views_keep(one->j->views, rd_qp_fix(one, advice));
+	one->verdict->fix = rd_qp_fix(one, advice);
 }
 
 /* "for 12.3 s", "for at least 12.3 s", "for 10.0 to 12.3 s" */

@@ -85,29 +85,30 @@ static const void *keep(struct rd_qp_views *views, void *allocated, size_t size,
 	return allocated;
 }
 
-static const void *share(struct rd_qp_views *views, const void *from, size_t size)
+/* `before`: that of the queue pair before it, which mostly is equal. */
+static const void *share(struct rd_qp_views *views, const void *before, const void *from, size_t size)
 {
 	size_t at;
-	const void *recent = find_recent(views, from, size, &at);
+	const void *recent = memcmp(before, from, size) == 0 ? before : find_recent(views, from, size, &at);
 
 	return recent ?: keep(views, memcpy(rd_alloc(1, size), from, size), size, at);
 }
 
 void rd_qp_views_set_link(struct rd_qp_views *views, size_t i, const struct rd_qp_link *link)
 {
-	views->v[i].link = share(views, link, sizeof(*link));
+	views->v[i].link = share(views, views->v[i ? i - 1 : 0].link, link, sizeof(*link));
 }
 
 void rd_qp_views_set_past(struct rd_qp_views *views, size_t i, const struct rd_qp_past *past)
 {
 	if (past->seen && past->seen != views->v[i].past->seen)
 		own(views, past->seen);
-	views->v[i].past = share(views, past, sizeof(*past));
+	views->v[i].past = share(views, views->v[i ? i - 1 : 0].past, past, sizeof(*past));
 }
 
 void rd_qp_views_set_verdict(struct rd_qp_views *views, size_t i, const struct rd_qp_verdict *verdict)
 {
-	views->v[i].verdict = share(views, verdict, sizeof(*verdict));
+	views->v[i].verdict = share(views, views->v[i ? i - 1 : 0].verdict, verdict, sizeof(*verdict));
 }
 
 const char *rd_qp_views_keep(struct rd_qp_views *views, char *text)
