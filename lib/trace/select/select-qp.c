@@ -94,7 +94,8 @@ int rd_select_query(struct rd_source *src, struct rd_fnset *set, struct rd_query
 		*set = (struct rd_fnset){ .backends = UINT8_MAX };
 		*RD_ADD(set->modules, set->n_modules, set->cap_modules) =
 			(struct rd_module){ .name = rd_dup("ib_core"), .rdma = true, .has_btf = true };
-		*RD_ADD(set->fns, set->n_fns, set->cap_fns) = (struct rd_fn){ .name = rd_dup(name),
+		/* With its module: the kernel would otherwise search the symbols of all modules for each hook. */
+		*RD_ADD(set->fns, set->n_fns, set->cap_fns) = (struct rd_fn){ .name = rd_dup("ib_core:ib_query_qp"),
 									      .btf_id = rd_btf_find_func(&btf, name),
 									      .attachable = UINT8_MAX,
 									      .selected = true };
