@@ -23,6 +23,8 @@ struct kernel {
 	uint64_t counted;  /* what the summary says */
 	uint64_t leaving;  /* that are counted, and end before the list is asked for */
 	bool cut;	   /* entries lie about their length */
+	uint32_t driver;   /* enum rd_driver; 0: unknown */
+	const char *release;
 	unsigned asked_by_number;
 	struct rd_buf out;
 };
@@ -155,6 +157,10 @@ static int answer(struct rd_source *src, int protocol, const void *request, size
 		count(kernel, &body);
 		put_message(&kernel->out, head.nlmsg_type, &body);
 		break;
+	case RDMA_NLDEV_CMD_GET_CHARDEV:
+		put_u32(&body, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, kernel->driver);
+		put_message(&kernel->out, head.nlmsg_type, &body);
+		break;
 	case RDMA_NLDEV_CMD_RES_QP_GET:
 		kernel->counted -= kernel->leaving;
 		kernel->leaving = 0;
@@ -177,11 +183,18 @@ static int answer(struct rd_source *src, int protocol, const void *request, size
 
 static int inode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
 {
+	*ret = 1;
+	if (((struct kernel *)src)->driver)
+		return 0;
 	return rd_err_set(err, ENOENT, path, "no");
 }
 
 static int read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
+	const char *release = ((struct kernel *)src)->release;
+
+	if (release && strcmp(path, "/proc/sys/kernel/osrelease") == 0)
+		return rd_bytes_copy(release, strlen(release), ret);
 	return rd_err_set(err, ENOENT, path, "no");
 }
 
@@ -240,6 +253,33 @@ TEST(all_queue_pairs_are_listed)
 	ASSERT_EACH(IS(res.devs[0].used[RD_RES_QP].v, 10), IS(res.devs[0].listed[RD_RES_QP], 10),
 		    IS(res.qps[9].lqpn.v, 44), IS(res.qps[9].rqpn.v, 144), IS(res.qps[9].state.v, RD_QPS_RTS),
 		    IS(res.qps[9].sq_psn.known, RD_ABSENT), IS(kernel.asked_by_number, 0));
+}
+
+/* Before Linux 6.12 siw does not write the state: the kernel sends what was in its memory. */
+TEST(a_state_that_the_driver_does_not_write_is_unknown)
+{
+	static const struct {
+		uint32_t driver;
+		const char *release;
+		enum rd_known known;
+	} cells[] = {
+		{ RD_DRIVER_SIW, "6.1.0-57-amd64", RD_ABSENT },
+		{ RD_DRIVER_SIW, "6.12.118+deb13-amd64", RD_OK },
+		{ RD_DRIVER_SIW, "7.2.12", RD_OK },
+		{ RD_DRIVER_SIW, NULL, RD_ABSENT },
+		{ RD_DRIVER_RXE, "6.1.0-57-amd64", RD_OK },
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cells); i++) {
+		struct kernel kernel = kernel_of(3);
+		_cleanup_(rd_res_deinit) struct rd_res res;
+
+		kernel.driver = cells[i].driver;
+		kernel.release = cells[i].release;
+		list(&kernel, &res);
+		assert_int_equal(res.n_qps, 3);
+		assert_int_equal(res.qps[2].state.known, cells[i].known);
+	}
 }
 
 /* The second of three messages has one that cannot be queried: it and the third are missing from the dump. */

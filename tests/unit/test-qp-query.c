@@ -107,7 +107,7 @@ TEST(each_driver)
 		{ RD_DRIVER_OCRDMA, RD_QPT_RC, RD_QPS_RTS, "ifctr" },
 		{ RD_DRIVER_QEDR, RD_QPT_RC, RD_QPS_RTS, "ifcmrn" },
 		{ RD_DRIVER_RXE, RD_QPT_RC, RD_QPS_RTS, "pifcmtrna" },
-		{ 18, RD_QPT_RC, RD_QPS_RTS, "" }, /* siw */
+		{ RD_DRIVER_SIW, RD_QPT_RC, RD_QPS_RTS, "" },
 	};
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cells); i++) {

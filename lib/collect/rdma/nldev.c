@@ -221,7 +221,8 @@ static void take_qp(const struct nlattr *const *attrs, int dev, struct rd_res *r
 	TAKE(u32, attrs, RDMA_NLDEV_ATTR_PORT_INDEX, qp->port);
 	TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_PDN, qp->pdn);
 	TAKE(u8, attrs, RDMA_NLDEV_ATTR_RES_TYPE, qp->type);
-	TAKE(u8, attrs, RDMA_NLDEV_ATTR_RES_STATE, qp->state);
+	if (!res->devs[dev].tells_no_state)
+		TAKE(u8, attrs, RDMA_NLDEV_ATTR_RES_STATE, qp->state);
 	/* iWARP has none of these: its drivers write zeros, or leave what was in the kernel's memory, which sends it all the same. */
 	if (!iwarp) {
 		TAKE(u32, attrs, RDMA_NLDEV_ATTR_RES_RQPN, qp->rqpn);
@@ -524,6 +525,8 @@ static void take_driver_id(const struct nldev *nl, int dev, const struct nlattr 
 /* The driver of the device. Without ib_uverbs, skipped: the query would load the module. */
 static void collect_driver(const struct nldev *nl, int dev)
 {
+	struct rd_res_dev *of = &nl->res->devs[dev];
+	_cleanup_free_ char *release = NULL;
 	struct request request;
 	uint64_t ino;
 
@@ -532,6 +535,11 @@ static void collect_driver(const struct nldev *nl, int dev)
 	request_init(&request, nl, RDMA_NLDEV_CMD_GET_CHARDEV, 0, dev);
 	mnl_attr_put_strz(request.head, RDMA_NLDEV_ATTR_CHARDEV_TYPE, "uverbs");
 	query_each(nl, &request, dev, take_driver_id, NULL);
+	if (of->driver_id.known != RD_OK || of->driver_id.v != RD_DRIVER_SIW)
+		return;
+	/* siw_query_qp of 6.1 does not write the state, that of 6.12 does. */
+	rd_read_textf(nl->src, &release, NULL, "/proc/sys/kernel/osrelease");
+	of->tells_no_state = !release || strverscmp(release, "6.12") < 0;
 }
 
 static void take_port(const struct nldev *nl, int dev, const struct nlattr *const *attrs)

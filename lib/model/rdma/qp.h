@@ -175,6 +175,7 @@ enum rd_driver {
 	RD_DRIVER_HNS = 12,
 	RD_DRIVER_RXE = 14,
 	RD_DRIVER_HFI1 = 15,
+	RD_DRIVER_SIW = 18,
 	RD_DRIVER_ERDMA = 19,
 	RD_DRIVER_IONIC = 21,
 };
@@ -254,7 +255,8 @@ struct rd_res_dev {
 	uint64_t listed[RD_RES_KINDS];	       /* objects in these lists */
 	struct rd_res_gap gaps[RD_RES_KINDS];  /* of the lists */
 	struct rd_res_limits limits;
-	unsigned fills; /* RD_FILLS_*; 0: unknown */
+	unsigned fills;	     /* RD_FILLS_*; 0: unknown */
+	bool tells_no_state; /* states in the list are not of its queue pairs */
 };
 
 struct rd_res {
