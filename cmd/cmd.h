@@ -4,13 +4,10 @@
 #ifndef RD_CMD_H
 #define RD_CMD_H
 
-#include "base/base.h"
-#include "base/err.h"
 #include "render/render.h"
 #include "report/shared/report.h"
 #include "source/shared/source.h"
 
-#include "base/buf.h"
 #include <float.h>
 
 /* Exit codes, as of monitoring plugins. */

@@ -4,8 +4,6 @@
 #ifndef RD_CMD_REPEAT_H
 #define RD_CMD_REPEAT_H
 
-#include "base/base.h"
-#include "base/err.h"
 #include "cmd/cmd.h"
 
 struct rd_ticks {

@@ -10,7 +10,6 @@
 #include "source/record/record.h"
 #include "trace/attach/session.h"
 
-#include <inttypes.h>
 #include <poll.h>
 #include <time.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --record: a file of series that may grow for hours. */
-#include <inttypes.h>
 #include <math.h>
 #include <strings.h>
 #include <sys/stat.h>

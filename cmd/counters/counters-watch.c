@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --watch: samples at intervals, printed, recorded, until a condition holds. */
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <time.h>
 
 #include "counters.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric --record: a row for each port and sweep for databases, or the documents of --json. */
 #include <fcntl.h>
-#include <inttypes.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <time.h>

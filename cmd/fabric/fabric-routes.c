@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric --path and --routes: routes by the forwarding tables of switches. */
-#include <inttypes.h>
 
 #include "fabric.h"
 #include "report/shared/report.h"

@@ -10,7 +10,6 @@
 #include "cmd/cmd.h"
 #include "cmd/repeat.h"
 #include "collect/fabric/fabric.h"
-#include "model/fabric/fabric.h"
 #include "report/fabric/report-fabric.h"
 
 /* counters --fabric */

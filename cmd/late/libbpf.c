@@ -70,7 +70,6 @@ CALL(GElf_Versym *, gelf_getversym, (Elf_Data *data, int n, GElf_Versym *ret), (
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-#include "base/late.h"
 #include "cmd/cmd.h"
 
 /* clang-format off */

@@ -5,7 +5,6 @@
 
 #include "analyse/qp/qp.h"
 #include "cmd/cmd.h"
-#include "model/rdma/qp.h"
 #include "trace/attach/session.h"
 #include "trace/select/select.h"
 

@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <inttypes.h>
 #include <linux/capability.h>
 #include <linux/keyctl.h>
 #include <signal.h>

@@ -6,7 +6,6 @@
 #include "trace.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <sys/mman.h>
 
 #include "analyse/trace/trace.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The events of a trace: waited for, read and printed; and the summary at its end. */
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>

@@ -6,7 +6,6 @@
  * time: for modules that were loaded, on SIGHUP, when the log is full, and after it died. Whatever grows has a limit.
  */
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>

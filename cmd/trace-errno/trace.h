@@ -8,8 +8,6 @@
 #include "cmd/cmd.h"
 
 #include "collect/kernel/kernel.h"
-#include "model/trace/event.h"
-#include "model/trace/fnset.h"
 #include "trace-child.h"
 #include "trace/attach/session.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/err.h"
 
 #include <limits.h>
 #include <strings.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "render/render.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/fix.h"

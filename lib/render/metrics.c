@@ -3,7 +3,6 @@
  * OpenMetrics 1.0 text and the Prometheus text format 0.0.4. OpenMetrics names the family of a counter without "_total", has
  * units, escapes quotes in HELP and ends with "# EOF"; in the Prometheus format HELP and TYPE have the name of the sample.
  */
-#include <inttypes.h>
 #include <math.h>
 
 #include "render/render.h"

@@ -2,8 +2,6 @@
 /* Findings as text, and the parts of a page that are not tables. */
 #include "render/render.h"
 
-#include <inttypes.h>
-
 #include "base/fix.h"
 
 /* Findings as text: subject and fault, then the fix. The same in every command. */

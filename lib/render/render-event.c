@@ -2,7 +2,6 @@
 /* Rows of a report as lines of text: failed calls, events of queue pairs, meanings of counters. */
 #include "render/render.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <time.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sections as tables: by libsmartcols on a terminal, by our own code otherwise. */
-#include <inttypes.h>
 #include <strings.h>
 #include <time.h>
 #include <wchar.h>

@@ -2,10 +2,8 @@
 /* Finds the usual value of each place, and hosts that have another; equal differences become one finding. */
 #include "analyse/compare/compare.h"
 
-#include "base/buf.h"
 #include "base/map.h"
 #include "base/siphash.h"
-#include "base/text.h"
 
 /* Names listed before "and 41 more". */
 #define NAMES_MAX 3

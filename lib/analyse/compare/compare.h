@@ -6,7 +6,6 @@
 #include "model/host/profile.h"
 #include "model/host/system.h"
 #include "model/nicmap/nicmap.h"
-#include "model/shared/finding.h"
 
 struct rd_facts;
 struct rd_changes;

@@ -3,9 +3,7 @@
 #include <arpa/inet.h>
 
 #include "analyse/compare/compare.h"
-#include "base/text.h"
 #include "model/host/attributes.h"
-#include "model/shared/facts.h"
 
 /* Extracts from a host what is compared with others. */
 

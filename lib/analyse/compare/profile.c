@@ -2,7 +2,6 @@
 /* The profile of a host, and differences from a profile. */
 #include "analyse/compare/compare.h"
 
-#include "base/text.h"
 #include "model/host/attributes.h"
 
 /* Builds the profile of a host. */

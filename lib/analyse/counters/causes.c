@@ -3,7 +3,6 @@
 #include "analyse/counters/counters.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 
 #include "analyse/shared/meaning.h"
 #include "base/fix.h"

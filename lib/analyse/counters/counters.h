@@ -3,7 +3,6 @@
 #ifndef RD_ANALYSE_COUNTERS_H
 #define RD_ANALYSE_COUNTERS_H
 
-#include "base/err.h"
 #include "base/text.h"
 #include "model/counters/counter.h"
 #include "model/shared/finding.h"

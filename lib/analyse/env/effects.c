@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "analyse/env/envcheck.h"
-#include "base/text.h"
 
 #define NAME_MAX_LEN 63 /* longer names are not compared */
 #define NAME_SIZE 96	/* of a name in the lists */

@@ -3,9 +3,6 @@
 
 #include <ctype.h>
 
-#include "base/buf.h"
-#include "base/text.h"
-
 /* That of Alibaba, erdma, has a mode without rdma_cm. */
 static bool needs_rdmacm(const struct rd_host *host, int ibdev)
 {

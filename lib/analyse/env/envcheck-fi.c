@@ -3,7 +3,6 @@
 #include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"
-#include "base/text.h"
 
 static const char rdma_providers[] = " efa verbs cxi psm2 psm3 opx usnic ucx mlx gni lnx ";
 static const char other_providers[] = " tcp udp sockets net shm sm2 ofi_rxm ofi_rxd ofi_mrail ";

@@ -3,7 +3,6 @@
  * transfer_engine_impl.cpp. */
 
 #include "analyse/env/envcheck-priv.h"
-#include "base/text.h"
 
 /* For variables that only have to be set, whatever the value: the effect is the text of the rule. */
 static void check_set(struct rd_check_env *check)

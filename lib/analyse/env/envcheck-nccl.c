@@ -4,7 +4,6 @@
 
 #include "analyse/env/envcheck-priv.h"
 #include "analyse/shared/distance.h"
-#include "base/text.h"
 
 /* Levels of NCCL_NET_GDR_LEVEL and NCCL_NET_MERGE_LEVEL, numbered in NCCL's order; -1: invalid. */
 enum rd_nccl_level {

@@ -4,7 +4,6 @@
 #include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"
-#include "base/text.h"
 
 /* Whether a switch is set, and on. */
 static bool is_on(const struct rd_effects *all, const char *name)

@@ -5,7 +5,6 @@
 
 #include "analyse/env/envcheck-priv.h"
 #include "analyse/shared/gid.h"
-#include "base/text.h"
 
 /* Variables that list NICs, by the rules of NCCL and NVSHMEM. */
 

@@ -4,7 +4,6 @@
 #define RD_ANALYSE_ENVCHECK_PRIV_H
 
 #include "analyse/env/envcheck.h"
-#include "base/buf.h"
 
 #define RD_ENV_QUOTED 60 /* characters of a value that a finding quotes */
 #define RD_ENV_NAMED 8	 /* items that a finding lists by name; the rest is counted */

@@ -3,7 +3,6 @@
 #include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"
-#include "base/text.h"
 
 /* The words of UCX_TLS. */
 static const char rdma_words[] =

@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "analyse/env/envcheck-priv.h"
-#include "base/text.h"
 
 /* Findings, lists and port queries that the rules share. */
 

@@ -5,8 +5,6 @@
 #define RD_ANALYSE_ENVCHECK_H
 
 #include "analyse/nccl/nccl.h"
-#include "base/base.h"
-#include "base/err.h"
 
 /* Adds each entry "NAME=VALUE" of a text, perhaps after "export" and with quotes, if the name belongs to one of the libraries. If a
  * name is set twice, the last value counts. Takes ownership of the text in any case; it must have room for a NUL after its end.

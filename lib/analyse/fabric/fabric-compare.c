@@ -2,10 +2,6 @@
 /* Compares a network with its saved topology. */
 #include "analyse/fabric/fabric.h"
 
-#include <inttypes.h>
-
-#include "base/text.h"
-
 /* What is missing with a node of the saved topology, and why it is. */
 struct lost {
 	bool replaced;	 /* a node with a different GUID is in its place */

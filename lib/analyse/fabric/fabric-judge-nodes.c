@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Nodes that are gone, silent, new or replaced. What is gone or silent only because a switch is, is part of that finding. */
-#include <inttypes.h>
 
 #include "analyse/fabric/fabric-judge-priv.h"
-#include "base/text.h"
 
 #define EXAMPLES 3
 /* Current devices respond within a millisecond. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What differs from all others of its kind: slow links, adapters at the wrong rail, switches that lack a link. */
-#include <inttypes.h>
 
 #include "analyse/fabric/fabric-judge-priv.h"
-#include "base/text.h"
 
 #define LINKS 20	/* fewer links of a kind have no norm */
 #define LINKS_RARELY 50 /* at most one of so many may differ */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Findings about a network: errors above their thresholds, and links that are slow, inactive or down. */
 #include <fnmatch.h>
-#include <inttypes.h>
 
 #include "analyse/fabric/fabric-judge-priv.h"
 #include "base/fix.h"
-#include "base/text.h"
 
 /* ---- tables of thresholds */
 

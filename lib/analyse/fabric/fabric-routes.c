@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Routes by the forwarding tables of switches: of one pair of ports, of all, and how evenly they lie over links. */
-#include <inttypes.h>
 
 #include "analyse/fabric/fabric.h"
-#include "base/text.h"
 
 /* ---- the route from a port to a LID */
 

@@ -2,8 +2,6 @@
 /* Congestion: which ports wait for credits, and for which port they wait in the end. */
 #include "analyse/fabric/fabric.h"
 
-#include "base/text.h"
-
 /* Share of the data rate from which a link counts as saturated: headers and gaps between packets take the rest. */
 #define SATURATED 0.9
 #define TICK_BITS 64 /* of the port, in a tick of most devices */

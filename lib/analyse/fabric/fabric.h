@@ -4,9 +4,7 @@
 #define RD_ANALYSE_FABRIC_H
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "model/fabric/fabric.h"
-#include "model/shared/finding.h"
 
 enum rd_reach {
 	RD_REACH_FOUND,

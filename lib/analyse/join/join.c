@@ -7,7 +7,6 @@
 #include "analyse/qp/qp.h"
 #include "base/buf.h"
 #include "base/text.h"
-#include "model/rdma/qp.h"
 
 /* An element of an index: sorted by key, sub, qp. */
 struct rd_join_entry {

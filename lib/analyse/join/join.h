@@ -6,7 +6,6 @@
 #include "model/host/host.h"
 #include "model/rdma/join.h"
 #include "model/rdma/qp-view.h"
-#include "model/shared/finding.h"
 
 /* Of one job: 8,192 hosts with 512 queue pairs each. */
 #define RD_JOIN_QPS_MAX (1u << 22)

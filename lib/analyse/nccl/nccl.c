@@ -5,8 +5,6 @@
 
 #include "analyse/nccl/nccl-priv.h"
 #include "analyse/shared/distance.h"
-#include "base/buf.h"
-#include "base/text.h"
 
 /* NCCL_IB_HCA (src/transport/net_ib/init.cc, src/misc/utils.cc). */
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "analyse/nccl/nccl.h"
 
-#include "base/text.h"
-
 enum { FREE = -1, NO_MORE = -2 };
 
 struct candidate {

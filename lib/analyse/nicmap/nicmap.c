@@ -6,8 +6,6 @@
 #include "analyse/shared/distance.h"
 #include "analyse/shared/gid.h"
 #include "analyse/stacks/stacks.h"
-#include "base/buf.h"
-#include "base/text.h"
 
 static bool in_choice(const struct rd_choice *choice, int port)
 {

@@ -6,8 +6,6 @@
  */
 #include "analyse/nicmap/nicmap.h"
 
-#include "base/text.h"
-
 #define VENDOR_MELLANOX 0x15b3
 
 /* Gbit/s: up to this rate, beside NICs four times as fast, a NIC is a server's on-board interface. */

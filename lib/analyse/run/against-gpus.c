@@ -3,7 +3,6 @@
 
 #include "analyse/run/against-priv.h"
 #include "base/buf.h"
-#include "base/text.h"
 
 static const struct rd_finding missing_gpu = { "against-gpu", "The run used GPUs that this host does not have",
 					       "their NICs and GPUDirect use cannot be compared", RD_SEV_WARNING };

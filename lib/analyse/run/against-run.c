@@ -5,7 +5,6 @@
 #include "analyse/run/against-priv.h"
 #include "analyse/shared/gid.h"
 #include "base/buf.h"
-#include "base/text.h"
 
 /* Network, devices, and which NICs NCCL merged. */
 

@@ -7,7 +7,6 @@
 #include "analyse/nccl/nccl.h"
 #include "analyse/run/against-priv.h"
 #include "analyse/shared/distance.h"
-#include "base/text.h"
 
 /* Changes between NCCL releases that affect the choice of NICs, with the first tag that has the change in src/. */
 

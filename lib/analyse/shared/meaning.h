@@ -3,7 +3,6 @@
 #ifndef RD_ANALYSE_MEANING_H
 #define RD_ANALYSE_MEANING_H
 
-#include "base/err.h"
 #include "base/text.h"
 #include "model/counters/counter.h"
 

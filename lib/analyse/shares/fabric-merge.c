@@ -2,8 +2,6 @@
 /* Puts together what hosts read of their shares of a network. */
 #include "analyse/shares/fabric-shard.h"
 
-#include <inttypes.h>
-
 #include "base/buf.h"
 
 #define NAMED_MAX 8	     /* shares named in a finding */

@@ -4,7 +4,6 @@
 #include <strings.h>
 
 #include "analyse/shares/fabric-shard.h"
-#include "base/text.h"
 
 /*
  * Rendezvous hashing with bounded loads: spreads items over bins so that a bin that appears or disappears moves few items. The

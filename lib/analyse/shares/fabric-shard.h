@@ -11,7 +11,6 @@
 #define RD_ANALYSE_FABRIC_SHARD_H
 
 #include "model/fabric/fabric.h"
-#include "model/shared/finding.h"
 
 /*
  * Divides the selected ports among the `n` hosts `names` (in any order; duplicates are dropped) or, if `names` is NULL, among

@@ -3,7 +3,6 @@
 #ifndef RD_ANALYSE_STACK_PRIV_H
 #define RD_ANALYSE_STACK_PRIV_H
 
-#include "base/err.h"
 #include "model/nicmap/nicmap.h"
 
 /* Relative position of two PCI functions in sysfs. */

@@ -6,9 +6,7 @@
 #include "analyse/shared/distance.h"
 #include "analyse/shared/gid.h"
 #include "analyse/stacks/stack-priv.h"
-#include "base/buf.h"
 #include "base/fix.h"
-#include "base/text.h"
 
 static bool is_first_of_device(const struct rd_port_views *views, size_t p)
 {

@@ -4,7 +4,6 @@
 
 #include "analyse/trace/audit-match.h"
 #include "base/buf.h"
-#include "base/err.h"
 
 /* Whether the module is in both, with all its symbols. */
 static bool is_comparable(const struct rd_audit_side *x, const struct rd_audit_side *y, const char *module)

@@ -4,8 +4,6 @@
 
 #include <fnmatch.h>
 
-#include "base/text.h"
-
 #define HINTS_MAX 10000
 
 struct rd_hint {

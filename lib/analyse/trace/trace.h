@@ -3,10 +3,8 @@
 #ifndef RD_ANALYSE_TRACE_H
 #define RD_ANALYSE_TRACE_H
 
-#include "base/err.h"
 #include "base/text.h"
 #include "model/trace/event.h"
-#include "model/trace/fnset.h"
 
 /* ---- names of uverbs and rdma_ucm calls */
 

@@ -8,7 +8,6 @@
 #include <linux/types.h>
 
 #include "bpf/record.h"
-#include "model/trace/request.h"
 
 /* clang-format off */
 /* Objects and their methods, by number. */

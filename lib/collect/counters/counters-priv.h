@@ -3,7 +3,6 @@
 #ifndef RD_COLLECT_COUNTERS_PRIV_H
 #define RD_COLLECT_COUNTERS_PRIV_H
 
-#include "base/err.h"
 #include "collect/shared/sysfs.h"
 #include "model/counters/counter.h"
 

@@ -5,7 +5,6 @@
 #include <linux/ethtool_netlink.h>
 #include <time.h>
 
-#include "base/text.h"
 #include "collect/counters/counters-priv.h"
 #include "collect/host/host.h"
 #include "collect/shared/nlattr.h"

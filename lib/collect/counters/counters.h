@@ -10,7 +10,6 @@
 #ifndef RD_COLLECT_COUNTERS_H
 #define RD_COLLECT_COUNTERS_H
 
-#include "base/err.h"
 #include "model/counters/counter.h"
 #include "source/shared/source.h"
 

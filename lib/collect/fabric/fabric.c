@@ -4,7 +4,6 @@
 
 #include <search.h>
 
-#include "base/text.h"
 #include "source/shared/libibmad.h"
 
 /* Whether two NodeInfo can be of one device, whichever port they were received at: type, GUIDs, DeviceID, Revision, VendorID. */

@@ -4,8 +4,6 @@
 #ifndef RD_COLLECT_FABRIC_H
 #define RD_COLLECT_FABRIC_H
 
-#include "base/buf.h"
-#include "base/err.h"
 #include "model/fabric/fabric.h"
 #include "source/shared/mad.h"
 #include "source/shared/source.h"

@@ -2,8 +2,6 @@
 /* Topology files: parsing, also of ibnetdiscover's output, and writing. */
 #include "collect/fabric/fabric.h"
 
-#include <inttypes.h>
-
 #define PORT_MAX 254
 #define DESCRIPTION_MAX 255
 #define WIDTH_MAX 12

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Facts about a failed call: device and port, limits of control groups, memory, the route. */
 #include <arpa/inet.h>
-#include <inttypes.h>
 
-#include "base/text.h"
 #include "collect/failure/failure.h"
 #include "collect/host/host.h"
 #include "collect/kernel/kernel.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/host/host.h"
 
-#include "base/buf.h"
-
 #define CRAY 0x17db /* HPE Slingshot: driver cxi, used through libfabric */
 
 /* Drivers of network functions, and the module that adds RDMA to each (modinfo; `driver` of auxiliary devices). */

@@ -4,7 +4,6 @@
 #ifndef RD_COLLECT_HOST_H
 #define RD_COLLECT_HOST_H
 
-#include "base/err.h"
 #include "collect/shared/sysfs.h"
 #include "model/host/netstate.h"
 #include "model/host/system.h"

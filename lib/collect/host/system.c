@@ -5,7 +5,6 @@
 #include <fnmatch.h>
 #include <linux/capability.h>
 
-#include "base/text.h"
 #include "collect/kernel/kernel.h"
 
 /* Limits of locked memory and open files: of processes that start jobs or serve storage, and the service manager's default. The limits of a login shell do

@@ -3,12 +3,9 @@
 #ifndef RD_COLLECT_KERNEL_H
 #define RD_COLLECT_KERNEL_H
 
-#include "base/buf.h"
-#include "base/err.h"
 #include "model/host/system.h"
 #include "model/trace/audit.h"
 #include "model/trace/event.h"
-#include "model/trace/fnset.h"
 #include "source/shared/source.h"
 
 struct rd_kmod {

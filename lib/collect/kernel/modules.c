@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "collect/kernel/kernel.h"
 
-#include "base/text.h"
-
 /* "rdma_rxe 204800 0 - Live 0xffffffffc0a00000 (OE)": name, bytes, references, users, state, address, taints. */
 static void add_line(struct rd_kmods *mods, char *line)
 {

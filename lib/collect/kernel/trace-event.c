@@ -13,7 +13,6 @@
 
 #include "bpf/record.h"
 #include "collect/shared/cgroup.h"
-#include "model/trace/request.h"
 
 #define IOCTL(object, method) RD_VERB(RD_VERB_IOCTL, (object) << 16 | (method))
 #define COMMAND(number) RD_VERB(RD_VERB_INVOKE_WRITE, number)

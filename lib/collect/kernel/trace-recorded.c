@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A recorded trace: lines of words for functions and the summary; events as the programs sent them, with what was known of each. What
  * --service leaves of the last hour. */
-#include <inttypes.h>
 #include <linux/types.h>
 #include <time.h>
 

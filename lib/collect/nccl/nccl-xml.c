@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* NCCL's topology files: system > cpu > pci … > gpu, or nic > net. */
 
-#include "base/text.h"
 #include "collect/host/host.h"
 #include "collect/nccl/libexpat.h"
 #include "collect/nccl/runlog.h"

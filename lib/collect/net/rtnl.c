@@ -11,7 +11,6 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-#include "base/text.h"
 #include "collect/host/host.h"
 
 /* Addresses of interfaces, from rtnetlink. */

@@ -2,10 +2,8 @@
 /* Queries of nldev, their order, and what their replies say. */
 #include "collect/rdma/rdma.h"
 
-#include <inttypes.h>
 #include <sys/socket.h>
 
-#include "base/buf.h"
 #include "collect/host/host.h"
 #include "collect/shared/nlattr.h"
 #include "collect/shared/uapi.h"

@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <fnmatch.h>
 
-#include "base/text.h"
 #include "collect/host/host.h"
 
 #define NAMES_SIZE 256 /* of all known names of libraries together */

@@ -3,8 +3,6 @@
 #ifndef RD_COLLECT_RDMA_H
 #define RD_COLLECT_RDMA_H
 
-#include "base/buf.h"
-#include "base/err.h"
 #include "collect/shared/cgroup.h"
 #include "model/rdma/job.h"
 #include "model/rdma/qp.h"

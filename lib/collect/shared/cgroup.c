@@ -5,8 +5,6 @@
 #include <ctype.h>
 #include <time.h>
 
-#include "base/text.h"
-
 #define PATHS_MAX 4096	/* cached ids, including those not found */
 #define WALK_DIRS 20000 /* limit of cgroups read in one search */
 #define WALK_DEPTH 24

@@ -3,7 +3,6 @@
 #ifndef RD_COLLECT_CGROUP_H
 #define RD_COLLECT_CGROUP_H
 
-#include "base/base.h"
 #include "source/shared/source.h"
 
 struct rd_cgroups; /* a bounded cache of ids and paths */

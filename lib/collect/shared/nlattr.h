@@ -8,8 +8,6 @@
 
 #include <libmnl/libmnl.h>
 
-#include "base/base.h"
-#include "base/err.h"
 #include "source/shared/source.h"
 #include <linux/genetlink.h>
 

@@ -4,8 +4,6 @@
 #ifndef RD_COLLECT_SYSFS_H
 #define RD_COLLECT_SYSFS_H
 
-#include "base/base.h"
-#include "base/err.h"
 #include "source/shared/source.h"
 
 struct rd_sysfs {

@@ -5,8 +5,6 @@
 #include <arpa/inet.h>
 #include <linux/rtnetlink.h>
 
-#include "base/buf.h"
-#include "base/text.h"
 #include "collect/host/host.h"
 #include "collect/net/netstate.h"
 #include "model/host/attributes.h"

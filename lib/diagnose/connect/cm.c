@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Calls of librdmacm: the state of the rdma_cm_id, addresses and ports, and values of the request. */
-#include <inttypes.h>
 #include <linux/capability.h>
 #include <linux/if_addr.h>
 #include <sys/socket.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The way to a peer: the source GID of an address vector, then route and neighbour. */
-#include <inttypes.h>
 #include <net/if.h>
 #include <sys/socket.h>
 

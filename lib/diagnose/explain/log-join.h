@@ -4,7 +4,6 @@
 #define RD_DIAGNOSE_LOG_JOIN_H
 
 #include "model/explain/explain.h"
-#include "model/host/host.h"
 #include "model/host/netstate.h"
 #include "model/rdma/qp.h"
 #include "model/trace/event.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Devices: resources that are used up, by the device or a control group; removal; failed commands of the firmware. */
-#include <inttypes.h>
 
 #include "base/buf.h"
 #include "base/fix.h"

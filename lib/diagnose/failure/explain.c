@@ -5,7 +5,6 @@
 
 #include "base/buf.h"
 #include "base/fix.h"
-#include "base/text.h"
 #include "diagnose/shared/rule.h"
 
 /* include/linux/errno.h: those with which the kernel restarts a call, and ERESTART_RESTARTBLOCK */

@@ -3,7 +3,6 @@
 #ifndef RD_DIAGNOSE_EXPLAIN_H
 #define RD_DIAGNOSE_EXPLAIN_H
 
-#include "model/trace/event.h"
 #include "model/trace/failure.h"
 
 /* The facts (enum rd_fact) that rules for this errno and request need. */

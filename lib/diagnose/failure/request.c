@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Requests: objects and descriptors that they name, their form, what kernel and driver support. */
-#include <inttypes.h>
 
 #include "diagnose/shared/rule.h"
 

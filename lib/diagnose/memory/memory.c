@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Memory that cannot be registered: the limit of locked memory, mappings, and requests that the core refuses. */
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <linux/capability.h>
 #include <sys/stat.h>
 

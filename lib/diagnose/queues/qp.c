@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* ibv_modify_qp: the transition, and values of attributes. */
-#include <inttypes.h>
 #include <stdarg.h>
 
 #include "base/buf.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Queues and groups: types and flags, sizes beyond the limits of the device, multicast. */
-#include <inttypes.h>
 #include <linux/capability.h>
 
 #include "base/buf.h"

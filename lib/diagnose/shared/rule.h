@@ -3,7 +3,6 @@
 #ifndef RD_DIAGNOSE_RULE_H
 #define RD_DIAGNOSE_RULE_H
 
-#include "model/trace/event.h"
 #include "model/trace/failure.h"
 
 /*

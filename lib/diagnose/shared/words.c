@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <sys/socket.h>
 
 #include "diagnose/shared/rule.h"
-#include "model/rdma/qp.h"
 
 /* UVERBS_OBJECT_*, from 0 on */
 static const char *const objects[] = { "device context",

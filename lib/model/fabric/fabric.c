@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Nodes, ports, counters and forwarding tables of an InfiniBand network. */
-#include <inttypes.h>
 
 #include "model/fabric/fabric.h"
 

@@ -6,8 +6,6 @@
 #ifndef RD_MODEL_FABRIC_H
 #define RD_MODEL_FABRIC_H
 
-#include "base/base.h"
-#include "base/err.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "model/shared/finding.h"

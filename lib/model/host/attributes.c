@@ -2,11 +2,9 @@
 #include "model/host/attributes.h"
 
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <net/if.h>
 
 #include "base/buf.h"
-#include "base/text.h"
 
 static bool is_endpoint(const struct rd_pci *pci)
 {

@@ -7,7 +7,6 @@
 #ifndef RD_MODEL_HOST_H
 #define RD_MODEL_HOST_H
 
-#include "base/base.h"
 #include "base/err.h"
 
 #define RD_PCI_ADDR 24 /* bytes; fits "7fffffff:ff:1f.7" */

@@ -7,7 +7,6 @@
 #ifndef RD_MODEL_NETSTATE_H
 #define RD_MODEL_NETSTATE_H
 
-#include "base/base.h"
 #include "model/host/host.h"
 
 #define RD_PRIOS 8 /* priorities and traffic classes of IEEE 802.1Q */

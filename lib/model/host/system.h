@@ -6,7 +6,6 @@
 #ifndef RD_MODEL_SYSTEM_H
 #define RD_MODEL_SYSTEM_H
 
-#include "base/base.h"
 #include "base/klog-form.h"
 #include "base/text.h"
 

@@ -4,7 +4,6 @@
 #ifndef RD_MODEL_NICMAP_H
 #define RD_MODEL_NICMAP_H
 
-#include "base/base.h"
 #include "model/host/netstate.h"
 #include "model/shared/finding.h"
 

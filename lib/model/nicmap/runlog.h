@@ -6,7 +6,6 @@
 #ifndef RD_MODEL_RUNLOG_H
 #define RD_MODEL_RUNLOG_H
 
-#include "base/base.h"
 #include "model/shared/finding.h"
 
 /* Limits on foreign input. The excess is ignored, and `cut` set. */

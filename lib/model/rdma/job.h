@@ -4,7 +4,6 @@
 #ifndef RD_MODEL_JOB_H
 #define RD_MODEL_JOB_H
 
-#include "base/base.h"
 #include "model/host/system.h"
 #include "model/shared/finding.h"
 

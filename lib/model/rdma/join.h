@@ -6,7 +6,6 @@
 #ifndef RD_MODEL_JOIN_H
 #define RD_MODEL_JOIN_H
 
-#include "base/base.h"
 #include "base/map.h"
 #include "base/siphash.h"
 

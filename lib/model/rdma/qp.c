@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/rdma/qp.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <strings.h>
 

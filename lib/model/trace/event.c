@@ -2,11 +2,8 @@
 #include "model/trace/event.h"
 
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <stdarg.h>
 
-#include "base/err.h"
-#include "base/text.h"
 #include "model/trace/failure.h"
 
 static void frames_free(struct rd_frame *frames, size_t n)

@@ -3,7 +3,6 @@
 #ifndef RD_MODEL_EVENT_H
 #define RD_MODEL_EVENT_H
 
-#include "base/base.h"
 #include "model/shared/finding.h"
 #include "model/trace/fnset.h"
 #include "model/trace/request.h"

@@ -3,12 +3,10 @@
 #ifndef RD_MODEL_FAILURE_H
 #define RD_MODEL_FAILURE_H
 
-#include "model/host/host.h"
 #include "model/host/netstate.h"
 #include "model/host/system.h"
 #include "model/rdma/qp.h"
 #include "model/trace/event.h"
-#include "model/trace/fnset.h"
 
 /* Groups of facts that a rule may need. What is not requested is not read. */
 enum rd_fact {

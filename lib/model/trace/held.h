@@ -5,7 +5,6 @@
 
 #include <sys/types.h>
 
-#include "base/base.h"
 #include "model/trace/fnset.h"
 
 enum rd_hold_state {

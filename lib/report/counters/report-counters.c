@@ -2,7 +2,6 @@
 /* Counters of ports in reports: values, rates, live views, metrics. */
 #include "report/counters/report-counters.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/fix.h"

@@ -4,7 +4,6 @@
 
 #include "model/counters/counter.h"
 #include "model/rdma/qp.h"
-#include "model/shared/finding.h"
 #include "report/shared/report.h"
 
 /* Columns of the table of counters, for -o. */

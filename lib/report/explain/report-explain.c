@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/explain/report-explain.h"
 
-#include <inttypes.h>
-
 /* Peers that are listed in text. */
 #define PEERS_SHOWN 8
 

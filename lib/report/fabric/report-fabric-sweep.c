@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric: nodes and links by kind, statistics of the sweep, the plan of shares, what files of shares cover, and metrics. */
-#include <inttypes.h>
 
 #include "report/fabric/report-fabric.h"
 

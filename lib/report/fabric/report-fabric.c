@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* counters --fabric: ports, and what repeated sweeps found. */
-#include <inttypes.h>
 #include <time.h>
 
 #include "base/fix.h"

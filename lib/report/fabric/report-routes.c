@@ -2,8 +2,6 @@
 /* counters --fabric --path and --routes. */
 #include "report/fabric/report-fabric.h"
 
-#include <inttypes.h>
-
 /* clang-format off */
 static const struct rd_column hop_columns[] = {
 	{ .key = "direction", .title = "WAY", .type = RD_T_STR, .help = "forward, back" },

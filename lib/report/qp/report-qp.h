@@ -4,9 +4,7 @@
 
 #include "model/rdma/join.h"
 #include "model/rdma/qp-view.h"
-#include "model/rdma/qp.h"
 #include "model/trace/event.h"
-#include "model/trace/fnset.h"
 #include "report/shared/report.h"
 
 /* Columns of the table of queue pairs, selectable with -o. */

@@ -2,7 +2,6 @@
 #include "report/shared/metrics.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 
 #include "base/buf.h"
 #include "report/shared/report.h"

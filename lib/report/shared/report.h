@@ -6,8 +6,6 @@
 #ifndef RD_REPORT_H
 #define RD_REPORT_H
 
-#include "base/base.h"
-#include "base/err.h"
 #include "base/text.h"
 #include "model/shared/finding.h"
 #include "model/trace/fnset.h"

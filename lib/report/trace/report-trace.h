@@ -5,7 +5,6 @@
 
 #include "model/trace/audit.h"
 #include "model/trace/event.h"
-#include "model/trace/fnset.h"
 #include "model/trace/held.h"
 #include "report/shared/report.h"
 

@@ -2,7 +2,6 @@
 /* manifest.json: the recorded requests, their times, and replies that no file can hold. */
 #include "source/bundle/bundle.h"
 
-#include "base/text.h"
 #include "source/bundle/json-read.h"
 
 /* A host with many devices has about 50,000 requests of 100 bytes each. */

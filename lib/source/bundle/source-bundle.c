@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A recorded host, from a directory, an archive or standard input. The format is described in rdmadiag-bundle(5). */
-#include "base/buf.h"
 #include "source/bundle/bundle.h"
 #include "source/opener/input.h"
 #include "source/shared/netlink.h"

@@ -2,7 +2,6 @@
 #ifndef RD_SOURCE_GUARD_H
 #define RD_SOURCE_GUARD_H
 
-#include "base/buf.h"
 #include "source/shared/source.h"
 
 /*

@@ -3,7 +3,6 @@
 #ifndef RD_SOURCE_LIVE_H
 #define RD_SOURCE_LIVE_H
 
-#include "base/buf.h"
 #include "source/shared/source.h"
 
 /* RD_SOURCE_VERBS. The library is loaded, and the device opened, in a child process that is abandoned after three seconds (in a child of the

@@ -2,7 +2,6 @@
 /* Management datagrams of this host, through libibumad. */
 #include "source/shared/mad.h"
 
-#include "base/buf.h"
 #include "source/opener/child.h"
 #include "source/shared/libibmad.h"
 

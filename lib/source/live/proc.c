@@ -24,7 +24,6 @@
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 
-#include "base/text.h"
 #include "confine/confine.h"
 #include "source/opener/child.h"
 #include "source/shared/netlink.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "source/opener/child.h"
 
-#include "base/text.h"
-
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>

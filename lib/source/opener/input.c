@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "base/text.h"
 #include "source/bundle/bundle.h"
 
 #define FOLDERS_MAX ((size_t)1 << 30) /* bytes of all directories together */

@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "base/text.h"
 #include "source/opener/child.h"
 
 /* A request, followed by the path and the contents; or a reply, followed by the bytes, or the struct rd_err of a failure. Both ends are

@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <sys/types.h>
 
-#include "base/buf.h"
 #include "source/shared/source.h"
 
 enum rd_opener_use {

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/text.h"
 #include "source/bundle/libarchive.h"
 
 #define READ_SIZE ((size_t)64 << 10)

@@ -4,7 +4,6 @@
 #ifndef RD_MAD_RECORD_H
 #define RD_MAD_RECORD_H
 
-#include "base/buf.h"
 #include "source/shared/mad.h"
 
 #define RD_MAD_DIR "/mad"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A recording as a tar archive. */
-#include "base/text.h"
 #include "source/bundle/bundle.h"
 #include "source/bundle/json-read.h"
 #include "source/bundle/libarchive.h"

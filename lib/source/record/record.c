@@ -9,7 +9,6 @@
 #include <linux/netlink.h>
 #include <time.h>
 
-#include "base/text.h"
 #include "source/record/mad-record.h"
 #include "source/shared/netlink.h"
 

@@ -3,7 +3,6 @@
 #ifndef RD_RECORD_H
 #define RD_RECORD_H
 
-#include "base/buf.h"
 #include "base/siphash.h"
 #include "source/bundle/tree.h"
 #include "source/shared/redaction.h"

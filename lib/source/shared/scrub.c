@@ -4,8 +4,6 @@
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 
-#include "base/text.h"
-
 static bool contains(const char *text, size_t size, const char *word)
 {
 	return memmem(text, size, word, strlen(word)) != NULL;

@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <sys/mman.h>
 
-#include "base/text.h"
 #include "source/shared/netlink.h"
 
 void rd_bytes_deinit(struct rd_bytes *bytes)

@@ -12,7 +12,6 @@
 #include <dirent.h>
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/text.h"
 #include "source/shared/libmnl.h"
 

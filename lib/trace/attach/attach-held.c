@@ -3,7 +3,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "base/text.h"
 #include "source/shared/source.h"
 #include "trace/attach/attach.h"
 

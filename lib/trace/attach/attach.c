@@ -15,7 +15,6 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "base/text.h"
 #include "source/shared/source.h"
 
 /* The sections of all programs. */

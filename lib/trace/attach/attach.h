@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "bpf/record.h"
-#include "model/trace/held.h"
 #include "trace/attach/session.h"
 
 struct bpf_program;

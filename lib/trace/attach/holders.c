@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
-#include "base/text.h"
 #include "trace/attach/attach.h"
 
 #define PF_EXITING 0x4 /* a task flag of the kernel */

@@ -6,10 +6,8 @@
 #ifndef RD_TRACE_SESSION_H
 #define RD_TRACE_SESSION_H
 
-#include "base/err.h"
 #include "model/rdma/qp.h"
 #include "model/trace/event.h"
-#include "model/trace/fnset.h"
 #include "model/trace/held.h"
 #include "source/shared/source.h"
 

@@ -8,7 +8,6 @@
 
 #include <elf.h>
 
-#include "base/base.h"
 #include "base/err.h"
 
 #define RD_ELF_NONE UINT32_MAX

@@ -4,7 +4,6 @@
 #define RD_TRACE_SEL_H
 
 #include "collect/kernel/kernel.h"
-#include "model/trace/fnset.h"
 #include "trace/select/btf.h"
 #include "trace/select/elfmod.h"
 

@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/text.h"
 #include "trace/select/sel.h"
 
 /* The largest modules (GPU drivers) have about 50 MiB with debug information. */

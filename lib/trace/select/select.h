@@ -3,7 +3,6 @@
 #ifndef RD_TRACE_SELECT_H
 #define RD_TRACE_SELECT_H
 
-#include "base/err.h"
 #include "bpf/qp.h"
 #include "model/trace/fnset.h"
 #include "source/shared/source.h"

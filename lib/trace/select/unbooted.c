@@ -4,8 +4,6 @@
 
 #include <elf.h>
 
-#include "base/buf.h"
-#include "base/text.h"
 #include "source/package/package.h"
 #include "trace/select/elfmod.h"
 

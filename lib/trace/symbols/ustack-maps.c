@@ -2,14 +2,12 @@
 #include "trace/symbols/ustack-priv.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/openat2.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
-#include "base/buf.h"
 #include "base/text.h"
 
 /* Limits, because a process controls what it maps. Programs with a thousand libraries stay far below. */

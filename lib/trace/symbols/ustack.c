@@ -8,9 +8,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "base/buf.h"
 #include "base/environ.h"
-#include "base/late.h"
 #include "bpf/record.h"
 #include "source/opener/child.h"
 #include "trace/symbols/ustack-priv.h"

@@ -7,7 +7,6 @@
 #ifndef RD_TRACE_USTACK_H
 #define RD_TRACE_USTACK_H
 
-#include "base/err.h"
 #include "confine/confine.h"
 #include "model/trace/event.h"
 
