@@ -126,12 +126,6 @@ int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, str
 	return 0;
 }
 
-int checks_select(struct checks *checks, const char *devices, struct rd_err *err)
-{
-	/* On a host without RDMA devices, that is what to report. */
-	return checks->host.n_ibdevs > 0 ? rd_selection_make(&checks->host, devices, &checks->shown, err) : 0;
-}
-
 int checks_take_profile(struct checks *checks, const char *path, struct rd_err *err)
 {
 	_cleanup_(rd_profile_deinit) struct rd_profile self = { 0 };

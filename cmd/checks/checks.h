@@ -36,8 +36,6 @@ struct checks {
 /* Reads `source`. `pid`: the process whose limits are judged; 0: those of job launchers. `checks` is zeroed first, and is to be
  * released in any case. -errno with err filled. */
 int checks_load(const struct rd_ctx *ctx, struct rd_source *source, int pid, struct checks *checks, struct rd_err *err);
-/* Shows and counts only results that may concern these devices (see rd_selection_make; NULL: all). -ENODEV with err filled. */
-int checks_select(struct checks *checks, const char *devices, struct rd_err *err);
 /* Reads the profile at `path` on this host, and compares the loaded facts with it. -errno with err filled. */
 int checks_take_profile(struct checks *checks, const char *path, struct rd_err *err);
 /* Judges what a job of this user would find (see rd_collect_job_user). -errno with err filled. */

@@ -75,6 +75,13 @@ static int topo_choose(const struct topo_opts *opts, bool *ret, struct rd_err *e
 
 /* One run of topo-check. */
 
+/* Shows and counts only results that may concern these devices (see rd_selection_make; NULL: all). -ENODEV with err filled. */
+static int checks_select(struct checks *checks, const char *devices, struct rd_err *err)
+{
+	/* On a host without RDMA devices, that is what to report. */
+	return checks->host.n_ibdevs > 0 ? rd_selection_make(&checks->host, devices, &checks->shown, err) : 0;
+}
+
 /* Reads, runs the chosen rules, fills the report and its status. -errno with err filled; `checks` is to be released in any
  * case. */
 static int topo_judge(const struct rd_ctx *ctx, const bool *chosen, struct checks *checks, struct rd_err *err)

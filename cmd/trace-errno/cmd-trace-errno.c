@@ -355,6 +355,30 @@ int trace_session_opts(struct trace *t, struct rd_session_opts *ret, bool **matc
 	return 0;
 }
 
+static void trace_report_started(const struct trace *t)
+{
+	const struct rd_session_info *info = rd_session_info(t->session);
+	_cleanup_buf_ struct rd_buf backends = { 0 };
+	size_t modules = 0;
+
+	for (size_t m = 0; m < t->set.n_modules; m++)
+		for (size_t i = 0; i < t->set.n_fns; i++)
+			if (t->set.fns[i].module == m && t->set.fns[i].backend != RD_BACKEND_NONE) {
+				modules++;
+				break;
+			}
+	for (int b = RD_BACKEND_NONE + 1; b < RD_BACKEND_COUNT; b++)
+		if (info->per_backend[b] && info->per_backend[b] == info->functions)
+			rd_buf_printf(&backends, "%s", rd_backend_name(b));
+		else if (info->per_backend[b])
+			rd_buf_printf(&backends, "%s%s: %zu", backends.len ? ", " : "", rd_backend_name(b),
+				      info->per_backend[b]);
+	rd_warn(t->ctx, "tracing %zu functions in %zu modules (%s)%s", info->functions, modules,
+		backends.data ?: "none", t->child.pid ? "" : ", Ctrl-C to stop");
+	rd_verbose(t->ctx, "hooked %zu functions in %.2f s: %s", info->functions, info->attach_seconds,
+		   info->reason ?: "no reason reported");
+}
+
 /* Attaches the hooks, then lets the command run. */
 int trace_start(struct trace *t, char **argv, struct rd_err *err)
 {
@@ -427,6 +451,27 @@ int trace_run(struct trace *t, char **argv, struct rd_err *err)
 	if (r)
 		return r;
 	return t->opts->service ? trace_service(t, err) : t->opts->live ? trace_live(t, err) : trace_loop(t, err);
+}
+
+/* Rendering a table without rows checks the columns of -o. */
+static int trace_columns_check(const struct trace *t, struct rd_err *err)
+{
+	_cleanup_section_ struct rd_section *events = RD_SECTION("event", rd_trace_event_columns);
+	struct rd_trace_summary sum = { 0 };
+	_cleanup_buf_ struct rd_buf out = { 0 };
+	_cleanup_(rd_report_deinit) struct rd_report report;
+	int r = 0;
+
+	rd_report_init(&report, "");
+	if (t->opts->summary)
+		rd_report_trace_summary(&report, &sum, &t->set, false);
+	if (t->opts->list)
+		rd_report_trace_list(&report, &t->set, NULL);
+	if (t->opts->status || t->opts->detach_all)
+		rd_report_trace_status(&report, &(struct rd_held_list){ 0 }, &(struct rd_recent){ 0 });
+	if (!t->ctx->globals.json)
+		r = rd_render_table(report.n_sections ? report.sections[0] : events, &t->ctx->globals.style, &out, err);
+	return r;
 }
 
 static int check_args(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)

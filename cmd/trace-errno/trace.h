@@ -258,10 +258,7 @@ int trace_show(struct trace *trace, struct rd_event *event);
 
 /* trace-loop.c: reads events up to the end of what there is. 1: there were some; 0: none; -errno. */
 int trace_drain(struct trace *trace, struct rd_err *err);
-void trace_report_started(const struct trace *trace);
 int trace_progress(void *arg, size_t done, size_t total);
-/* -EINVAL if -o names a column that does not exist. */
-int trace_columns_check(const struct trace *trace, struct rd_err *err);
 /* The summary: table, JSON line, closing line. Returns the exit code. */
 int trace_finish(struct trace *trace);
 

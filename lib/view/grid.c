@@ -726,16 +726,3 @@ bool rd_pane_next_problem(struct rd_pane *pane, size_t room)
 	}
 	return false;
 }
-
-void rd_pane_shift(struct rd_pane *pane, int by, int columns)
-{
-	int width = RD_PANE_MARGIN;
-
-	for (size_t c = 0; c < pane->grid.n_columns; c++)
-		width += pane->grid.widths[c] + (c > 0);
-	pane->left += by;
-	if (pane->left > width - columns)
-		pane->left = width - columns;
-	if (pane->left < 0)
-		pane->left = 0;
-}

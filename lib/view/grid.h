@@ -123,8 +123,6 @@ void rd_pane_home(struct rd_pane *pane, size_t room);
 void rd_pane_end(struct rd_pane *pane, size_t room);
 /* Moves to the next row with a severity of warning or worse; after the last one, to the first. False: no row has. */
 bool rd_pane_next_problem(struct rd_pane *pane, size_t room);
-/* Scrolls sideways, limited to the width of the grid; `columns` is the width of the terminal. */
-void rd_pane_shift(struct rd_pane *pane, int by, int columns);
 
 /* The row under the cursor, or NULL. */
 const struct rd_grid_row *rd_pane_row(const struct rd_pane *pane);

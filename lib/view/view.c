@@ -484,6 +484,20 @@ static void close_row(struct rd_view *view)
 	rd_pane_deinit(&view->detail);
 }
 
+/* Scrolls sideways, limited to the width of the grid; `columns` is the width of the terminal. */
+static void shift_pane(struct rd_pane *pane, int by, int columns)
+{
+	int width = RD_PANE_MARGIN;
+
+	for (size_t c = 0; c < pane->grid.n_columns; c++)
+		width += pane->grid.widths[c] + (c > 0);
+	pane->left += by;
+	if (pane->left > width - columns)
+		pane->left = width - columns;
+	if (pane->left < 0)
+		pane->left = 0;
+}
+
 /* Handles keys of the view itself; false: other keys. */
 static bool handle_own_key(struct rd_view *view, int key)
 {
@@ -528,7 +542,7 @@ static bool handle_own_key(struct rd_view *view, int key)
 	} else if (key == KEY_END) {
 		rd_pane_end(pane, room);
 	} else if (key == KEY_LEFT || key == KEY_RIGHT) {
-		rd_pane_shift(pane, key == KEY_LEFT ? -8 : 8, *rd_curses.COLS);
+		shift_pane(pane, key == KEY_LEFT ? -8 : 8, *rd_curses.COLS);
 	} else {
 		return false;
 	}

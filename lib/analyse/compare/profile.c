@@ -171,14 +171,25 @@ static void add_gpus(const struct maker *maker)
 	}
 }
 
+static RD_PRINTF(3, 4) void add_formatted(struct rd_profile *profile, const char *key, const char *fmt, ...)
+{
+	_cleanup_free_ char *value = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	value = rd_vtext(fmt, ap);
+	va_end(ap);
+	rd_profile_add(profile, key, value);
+}
+
 void rd_profile_of(const struct rd_port_views *views, const struct rd_system *system, bool learn, struct rd_profile *ret)
 {
 	const struct rd_host *host = views->host;
 	const struct maker maker = { host, views->v, views->net, ret, learn };
 
-	rd_profile_addf(ret, "count.gpus", "%zu", host->n_gpus);
-	rd_profile_addf(ret, "count.nics", "%zu", host->n_ibdevs);
-	rd_profile_addf(ret, "count.numa_nodes", "%zu", host->n_numas);
+	add_formatted(ret, "count.gpus", "%zu", host->n_gpus);
+	add_formatted(ret, "count.nics", "%zu", host->n_ibdevs);
+	add_formatted(ret, "count.numa_nodes", "%zu", host->n_numas);
 	add_gpus(&maker);
 	add_nics(&maker);
 	add_bridges(&maker);

@@ -179,14 +179,6 @@ enum rd_env_known rd_env_name_known(const char *name, const char **library, cons
 	return *reason ? RD_ENV_NAME_OTHER : RD_ENV_NAME_UNKNOWN;
 }
 
-char *rd_env_not_known(const char *library)
-{
-	for (size_t i = 0; i < rd_env_n_names; i++)
-		if (rd_env_names[i].release && strcmp(rd_env_names[i].title, library) == 0)
-			return rd_text("not known to release %s of %s", rd_env_names[i].release, library);
-	return rd_text("not known to %s", library);
-}
-
 static unsigned least(unsigned a, unsigned b)
 {
 	return a < b ? a : b;

@@ -439,6 +439,17 @@ static void show_filter(struct rd_check_env *check, const struct gid_filter *fil
 	}
 }
 
+/* The number of ports in use that are RoCE, and InfiniBand. */
+static void count_ports(const struct rd_check_env *check, size_t *roce, size_t *ib)
+{
+	*roce = *ib = 0;
+	for (size_t p = 0; p < check->host->n_ports; p++)
+		if (rd_envcheck_uses(check, p)) {
+			*roce += rd_port_is_ethernet(&check->host->ports[p]);
+			*ib += rd_port_is_ib(&check->host->ports[p]);
+		}
+}
+
 /* Whether the variable is used: a GID index takes precedence, and InfiniBand ports use index 0. */
 static bool is_used(struct rd_check_env *check)
 {
@@ -448,7 +459,7 @@ static bool is_used(struct rd_check_env *check)
 
 	if (index)
 		rd_envcheck_read(RD_ENV_NCCL, index, -1, &number);
-	rd_envcheck_count(check, &roce, &ib);
+	count_ports(check, &roce, &ib);
 	if (number >= 0)
 		rd_envcheck_effect(check, "not used: %s_IB_GID_INDEX=%ld takes precedence",
 				   strncmp(check->effect->name, "NV", 2) == 0 ? "NVSHMEM" : "NCCL", number);
@@ -569,7 +580,7 @@ void rd_envcheck_gid_index(struct rd_check_env *check)
 	}
 	if (index == -1 && !ucx)
 		return rd_envcheck_effect(check, "the library selects the GID (the default)");
-	rd_envcheck_count(check, &roce, &ib);
+	count_ports(check, &roce, &ib);
 	if (!roce && ib && !ucx)
 		return rd_envcheck_effect(check, "not used: no selected port is RoCE");
 	show_fixed(check, index);
@@ -688,7 +699,7 @@ void rd_envcheck_service_level(struct rd_check_env *check)
 
 	if (!rd_envcheck_value(check, reader(check), -1, &level))
 		return;
-	rd_envcheck_count(check, &roce, &ib);
+	count_ports(check, &roce, &ib);
 	if (level == -1 && reader(check) == RD_ENV_NCCL)
 		return rd_envcheck_effect(check, "service level 0 (the default)");
 	if (level < 0 || level > 15 || (level > 7 && roce)) {
@@ -778,7 +789,7 @@ void rd_envcheck_traffic_class(struct rd_check_env *check)
 					   "it is ignored or truncated to 8 bits", rd_text("%ld", class),
 					   rd_text("0 to 255: DSCP x 4"));
 	}
-	rd_envcheck_count(check, &roce, &ib);
+	count_ports(check, &roce, &ib);
 	if (ib && !roce)
 		return judge_class_on_ib(check, class);
 	/* The byte of the IP header: 6 bits of DSCP, 2 bits of ECN. */

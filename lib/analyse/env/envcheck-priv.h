@@ -135,8 +135,6 @@ void rd_envcheck_effect_count(struct rd_check_env *check);
 
 /* Whether the library uses this port: an active one that is selected, or, without a selection, an active compute port. */
 bool rd_envcheck_uses(const struct rd_check_env *check, size_t port);
-/* The number of ports in use that are RoCE, and InfiniBand. */
-void rd_envcheck_count(const struct rd_check_env *check, size_t *roce, size_t *ib);
 /* Whether any active compute port supports RDMA; EFA ports count if `efa`. */
 bool rd_envcheck_has_rdma(const struct rd_check_env *check, bool efa);
 

@@ -47,10 +47,6 @@ enum rd_env_known {
  * that dropped it. Static texts; NULL if there is none. */
 enum rd_env_known rd_env_name_known(const char *name, const char **library, const char **note);
 
-/* "not known to release 2.32.3 of NCCL": the newest release in our list of the library's names. A newer one may know it. A new
- * string. `library`: as rd_env_name_known sets it. */
-char *rd_env_not_known(const char *library);
-
 /* The variable that was probably meant: different case, one letter off, an underscore or a part of the name added or missing. A
  * new string; NULL if no name of the same library is similar. */
 char *rd_env_name_near(const char *name);

@@ -352,12 +352,22 @@ static int port_of(const struct rd_host *host, const struct rd_run_use *use)
 	return -1;
 }
 
+/* "UCX", "Mooncake", "NVSHMEM" */
+static const char *stack_name(enum rd_run_stack stack)
+{
+	static const char *const names[] = {
+		[RD_RUN_UCX] = "UCX", [RD_RUN_MOONCAKE] = "Mooncake", [RD_RUN_NVSHMEM] = "NVSHMEM"
+	};
+
+	return (size_t)stack < RD_ARRAY_SIZE(names) ? names[stack] : NULL;
+}
+
 /* A device that the stack used, or did not use because its port was not active. */
 static void compare_device(struct rd_against_state *st, const struct rd_run_use *use, const char *label, int port)
 {
 	bool active = port >= 0 && (rd_port_active(&st->host->ports[port]) ||
 				    (st->host->from_topology_file && !st->host->ports[port].state));
-	const struct rd_against_pair device = { rd_run_stack_name(use->stack), label,
+	const struct rd_against_pair device = { stack_name(use->stack), label,
 						port < 0 ? NULL :
 						active	 ? "active" :
 							   "not active",
@@ -400,7 +410,7 @@ static void compare_gid(struct rd_against_state *st, const struct rd_run_use *us
 	else
 		rd_against_unknown(st, &index,
 				   rd_text("this GID can also be used: %s chooses by its own rules",
-					   rd_run_stack_name(use->stack)));
+					   stack_name(use->stack)));
 }
 
 /* NVSHMEM PEs numbered from 0 are those of this host; others cannot be assigned to a GPU. */

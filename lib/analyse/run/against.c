@@ -114,7 +114,8 @@ static void add_row(struct rd_against_state *st, const struct rd_against_pair *p
 					    .reason = reason,
 					    .verdict = verdict };
 
-	rd_against_add(st->ret, &row);
+	*RD_ADD(st->ret->v, st->ret->n, st->ret->cap) = row;
+	st->ret->n_of[verdict]++;
 }
 
 void rd_against_same(struct rd_against_state *st, const struct rd_against_pair *pair, char *reason)

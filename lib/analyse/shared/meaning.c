@@ -65,7 +65,8 @@ static bool parse_topic(char *word, struct rd_meaning *ret)
 		*parts = '/';
 	if (!known || (parts && ret->role != RD_ROLE_LOAD))
 		return false;
-	return rd_topic_is_load(ret->topic) == (ret->role == RD_ROLE_LOAD);
+	/* Whether the topic is about traffic of a port. */
+	return (ret->topic >= RD_TOPIC_DATA_SENT) == (ret->role == RD_ROLE_LOAD);
 }
 
 /* `topic`: the invalid topic, pointing into the line, if that is the error; else NULL. */

@@ -333,15 +333,35 @@ static void release(struct take *take, const uint8_t *body)
 	take->released = taken;
 }
 
+/* For use in an rd_nlmsg_fn: the flags of the message with this body. */
+static uint16_t flags_of(const uint8_t *body)
+{
+	struct nlmsghdr head;
+
+	memcpy(&head, body - NLMSG_HDRLEN, sizeof(head));
+	return head.nlmsg_flags;
+}
+
+/* The positive errno of an NLMSG_ERROR, with which the kernel ends a dump that failed; 0 for other messages. */
+static int error_of(uint16_t type, const uint8_t *body, size_t size)
+{
+	int code;
+
+	if (type != NLMSG_ERROR || size < sizeof(code))
+		return 0;
+	memcpy(&code, body, sizeof(code));
+	return code < 0 && code >= -4095 ? -code : 0;
+}
+
 static void take_message(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	const struct nlattr *attrs[RD_NLDEV_ATTRS] = { 0 };
 	struct take *take = arg;
 
 	release(take, body);
-	if (rd_nlmsg_error(type, body, size))
-		take->gap->code = rd_nlmsg_error(type, body, size);
-	take->gap->interrupted |= (rd_nlmsg_flags(body) & NLM_F_DUMP_INTR) != 0;
+	if (error_of(type, body, size))
+		take->gap->code = error_of(type, body, size);
+	take->gap->interrupted |= (flags_of(body) & NLM_F_DUMP_INTR) != 0;
 	if (type != RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, places[take->kind].command))
 		return;
 	if (!rd_nla_table(body, size, policy, RD_NLDEV_ATTRS, attrs))

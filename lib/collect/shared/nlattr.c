@@ -18,29 +18,11 @@ void rd_nlmsgs_each(const struct rd_bytes *bytes, rd_nlmsg_fn *fn, void *arg)
 	}
 }
 
-uint16_t rd_nlmsg_flags(const uint8_t *body)
-{
-	struct nlmsghdr head;
-
-	memcpy(&head, body - NLMSG_HDRLEN, sizeof(head));
-	return head.nlmsg_flags;
-}
-
 struct rd_rtnl_dump rd_rtnl_dump(uint16_t type, size_t body_size)
 {
 	return (struct rd_rtnl_dump){ .head = { .nlmsg_len = NLMSG_HDRLEN + body_size,
 						.nlmsg_type = type,
 						.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
-}
-
-int rd_nlmsg_error(uint16_t type, const uint8_t *body, size_t size)
-{
-	int code;
-
-	if (type != NLMSG_ERROR || size < sizeof(code))
-		return 0;
-	memcpy(&code, body, sizeof(code));
-	return code < 0 && code >= -4095 ? -code : 0;
 }
 
 bool rd_nla_next(const void *data, size_t size, const struct nlattr **at)

@@ -16,12 +16,6 @@ typedef void rd_nlmsg_fn(void *arg, uint16_t type, const uint8_t *body, size_t s
 
 void rd_nlmsgs_each(const struct rd_bytes *bytes, rd_nlmsg_fn *fn, void *arg);
 
-/* For use in an rd_nlmsg_fn: the flags of the message with this body. */
-uint16_t rd_nlmsg_flags(const uint8_t *body);
-
-/* The positive errno of an NLMSG_ERROR, with which the kernel ends a dump that failed; 0 for other messages. */
-int rd_nlmsg_error(uint16_t type, const uint8_t *body, size_t size);
-
 /* A dump request for rtnetlink. `body_size`: of the family header, at most 16 bytes, all zeros. */
 struct rd_rtnl_dump {
 	struct nlmsghdr head; /* nlmsg_len is the size of the request */

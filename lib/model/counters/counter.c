@@ -167,8 +167,3 @@ bool rd_topic_parse(const char *word, enum rd_topic *ret)
 		}
 	return false;
 }
-
-bool rd_topic_is_load(enum rd_topic topic)
-{
-	return topic >= RD_TOPIC_DATA_SENT;
-}

@@ -61,9 +61,6 @@ enum rd_topic {
 /* False for an unknown word. */
 bool rd_topic_parse(const char *word, enum rd_topic *ret);
 
-/* Whether the topic is about traffic of a port. */
-bool rd_topic_is_load(enum rd_topic topic);
-
 /* Where a counter comes from; the JSON words are those of rd_counter_group_name. */
 enum rd_counter_group {
 	RD_GROUP_PORT,	   /* "port": sysfs counters/, the port counters of the InfiniBand specification */

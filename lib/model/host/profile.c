@@ -174,17 +174,6 @@ void rd_profile_add_unknown(struct rd_profile *profile, const char *key)
 	add_line(profile, key, NULL);
 }
 
-void rd_profile_addf(struct rd_profile *profile, const char *key, const char *fmt, ...)
-{
-	_cleanup_free_ char *value = NULL;
-	va_list ap;
-
-	va_start(ap, fmt);
-	value = rd_vtext(fmt, ap);
-	va_end(ap);
-	rd_profile_add(profile, key, value);
-}
-
 const char *rd_profile_get(const struct rd_profile *profile, const char *key)
 {
 	for (size_t i = 0; profile && i < profile->n; i++)

@@ -37,7 +37,6 @@ void rd_profile_deinit(struct rd_profile *profile);
 void rd_profile_add(struct rd_profile *profile, const char *key, const char *value);
 /* For a host: the value exists, but could not be read. It is not written, and compares as unknown. */
 void rd_profile_add_unknown(struct rd_profile *profile, const char *key);
-void rd_profile_addf(struct rd_profile *profile, const char *key, const char *fmt, ...) RD_PRINTF(3, 4);
 
 /* The value of exactly this key; NULL: none, or `profile` is NULL. */
 const char *rd_profile_get(const struct rd_profile *profile, const char *key);

@@ -70,15 +70,6 @@ const char *rd_path_name(enum rd_path path)
 	return (size_t)path < RD_ARRAY_SIZE(names) ? names[path] : NULL;
 }
 
-const char *rd_judged_name(enum rd_judged judged)
-{
-	static const char *const names[] = {
-		[RD_JUDGED_NO] = "no", [RD_JUDGED_YES] = "yes", [RD_JUDGED_UNKNOWN] = "unknown"
-	};
-
-	return (size_t)judged < RD_ARRAY_SIZE(names) ? names[judged] : NULL;
-}
-
 static void choices_deinit(struct rd_choices *choices)
 {
 	for (size_t i = 0; i < choices->n; i++)

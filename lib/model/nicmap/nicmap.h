@@ -176,7 +176,6 @@ enum rd_judged {
 	RD_JUDGED_YES,
 	RD_JUDGED_UNKNOWN, /* no library reads a variable of this name */
 };
-const char *rd_judged_name(enum rd_judged judged); /* "no", "yes", "unknown" */
 
 /* A variable that is set, and its effect. */
 struct rd_effect {

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/nicmap/runlog.h"
 
-const char *rd_run_stack_name(enum rd_run_stack stack)
-{
-	static const char *const names[] = {
-		[RD_RUN_UCX] = "UCX", [RD_RUN_MOONCAKE] = "Mooncake", [RD_RUN_NVSHMEM] = "NVSHMEM"
-	};
-
-	return (size_t)stack < RD_ARRAY_SIZE(names) ? names[stack] : NULL;
-}
-
 static void host_deinit(struct rd_run_host *host)
 {
 	for (size_t i = 0; i < host->devs.n; i++)
@@ -92,12 +83,6 @@ void rd_against_deinit(struct rd_against *against)
 	free(against->v);
 	rd_findings_deinit(&against->findings);
 	*against = (struct rd_against){ 0 };
-}
-
-void rd_against_add(struct rd_against *against, const struct rd_against_row *row)
-{
-	*RD_ADD(against->v, against->n, against->cap) = *row;
-	against->n_of[row->verdict]++;
 }
 
 const char *rd_verdict_name(enum rd_verdict verdict)

@@ -67,7 +67,6 @@ struct rd_run_var {
 
 /* A device that another library used. */
 enum rd_run_stack { RD_RUN_UCX, RD_RUN_MOONCAKE, RD_RUN_NVSHMEM };
-const char *rd_run_stack_name(enum rd_run_stack stack); /* "UCX", "Mooncake", "NVSHMEM" */
 
 struct rd_run_use {
 	enum rd_run_stack stack;
@@ -158,8 +157,5 @@ struct rd_against {
 	struct rd_findings findings;
 };
 void rd_against_deinit(struct rd_against *against);
-
-/* Takes the owned texts over. */
-void rd_against_add(struct rd_against *against, const struct rd_against_row *row);
 
 #endif

@@ -148,8 +148,3 @@ double rd_join_seconds_apart(const struct rd_join *join, size_t a, size_t b)
 
 	return x && y ? (double)(x > y ? x - y : y - x) / 1e9 : 0;
 }
-
-const char *rd_join_state_name(const struct rd_join_qp *qp)
-{
-	return rd_qp_state_name(qp->state) ?: "unknown";
-}

@@ -146,9 +146,6 @@ static inline bool rd_join_is_gone(const struct rd_join_pair *pair)
 /* Seconds between the captures of two hosts; 0 if unknown. */
 double rd_join_seconds_apart(const struct rd_join *join, size_t a, size_t b);
 
-/* The name of the state; "unknown". Static. */
-const char *rd_join_state_name(const struct rd_join_qp *qp);
-
 /* The reason as text; caller frees. */
 char *rd_join_reason(const struct rd_join *join, const struct rd_join_pair *pair);
 

@@ -181,26 +181,12 @@ const char *rd_peer_source_name(enum rd_peer_source source)
 	return source < RD_ARRAY_SIZE(names) ? names[source] : NULL;
 }
 
-const char *rd_path_health_name(enum rd_path_health health)
-{
-	static const char *const names[] = { NULL, "ok", "starting", "degraded", "dead", "unknown" };
-
-	return health < RD_ARRAY_SIZE(names) ? names[health] : NULL;
-}
-
 void rd_qp_groups_deinit(struct rd_qp_groups *groups)
 {
 	for (size_t i = 0; i < groups->n; i++)
 		RD_FREE(groups->v[i].label, groups->v[i].peers);
 	free(groups->v);
 	*groups = (struct rd_qp_groups){ 0 };
-}
-
-const char *rd_sport_from_name(enum rd_sport_from from)
-{
-	static const char *const names[] = { "assumed", "numbers", "label" };
-
-	return names[from];
 }
 
 void rd_spreads_deinit(struct rd_spreads *spreads)

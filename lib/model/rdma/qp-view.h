@@ -155,7 +155,6 @@ enum rd_path_health {
 	RD_HEALTH_DEAD,	    /* all failed */
 	RD_HEALTH_UNKNOWN,  /* states unknown */
 };
-const char *rd_path_health_name(enum rd_path_health health); /* NULL for none */
 
 struct rd_qp_group {
 	char *label; /* the state, process, job …; owned; NULL: unknown, or none */
@@ -238,7 +237,6 @@ enum rd_sport_from {
 	RD_SPORT_NUMBERS, /* both QP numbers: recorded that no flow label is set */
 	RD_SPORT_LABEL,	  /* the recorded flow label */
 };
-const char *rd_sport_from_name(enum rd_sport_from from); /* "assumed", "numbers", "label" */
 
 struct rd_flow {
 	size_t qp; /* index into rd_res.qps */

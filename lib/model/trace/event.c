@@ -23,18 +23,6 @@ void rd_event_deinit(struct rd_event *event)
 	memset(event, 0, sizeof(*event));
 }
 
-const char *rd_early_end_name(enum rd_early_end why)
-{
-	static const char *const names[] = {
-		[RD_EARLY_END_DIED] = "holder-died",
-		[RD_EARLY_END_DETACHED] = "detached",
-		[RD_EARLY_END_UNREAD] = "unread",
-		[RD_EARLY_END_CPU] = "max-cpu",
-	};
-
-	return (size_t)why < RD_ARRAY_SIZE(names) ? names[why] : NULL;
-}
-
 void rd_explanation_deinit(struct rd_explanation *e)
 {
 	for (size_t i = 0; i < e->n_evidence; i++)

@@ -307,8 +307,6 @@ enum rd_early_end {
 	RD_EARLY_END_UNREAD,   /* events were not read for too long */
 	RD_EARLY_END_CPU,      /* the programs used more CPU than --max-cpu */
 };
-/* NULL for RD_EARLY_END_NOT; else "holder-died", "detached", "unread", "max-cpu". */
-const char *rd_early_end_name(enum rd_early_end why);
 
 /* Failures per origin, verb, device and error. */
 struct rd_origin_count {

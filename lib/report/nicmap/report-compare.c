@@ -78,6 +78,16 @@ void rd_report_rails(struct rd_report *report, const struct rd_compared *hosts, 
 			}
 }
 
+/* "no", "yes", "unknown" */
+static const char *judged_name(enum rd_judged judged)
+{
+	static const char *const names[] = {
+		[RD_JUDGED_NO] = "no", [RD_JUDGED_YES] = "yes", [RD_JUDGED_UNKNOWN] = "unknown"
+	};
+
+	return (size_t)judged < RD_ARRAY_SIZE(names) ? names[judged] : NULL;
+}
+
 void rd_report_envcheck(struct rd_report *report, const struct rd_effects *effects)
 {
 	/* Values of variables with such names are not printed. */
@@ -93,7 +103,7 @@ void rd_report_envcheck(struct rd_report *report, const struct rd_effects *effec
 		for (size_t s = 0; s < RD_ARRAY_SIZE(secrets); s++)
 			if (strstr(effect->name, secrets[s]))
 				value = "(not shown)";
-		RD_ROW(section, RD_STR(effect->name), RD_STR(value), RD_STR(rd_judged_name(effect->judged)),
+		RD_ROW(section, RD_STR(effect->name), RD_STR(value), RD_STR(judged_name(effect->judged)),
 		       RD_STR(effect->selects), RD_STR(effect->effect), RD_STR(effect->library), RD_UINT(size));
 	}
 }

@@ -101,7 +101,7 @@ static void set_end(struct rd_row *row, size_t from, const struct rd_join *join,
 	rd_row_set(row, from + END_HOST, RD_BORROW(host->name));
 	rd_row_set(row, from + END_IBDEV, RD_BORROW(host->devs[qp->dev].name));
 	rd_row_set(row, from + END_LQPN, RD_UINT(qp->lqpn));
-	rd_row_set(row, from + END_STATE, RD_BORROW(rd_join_state_name(qp)));
+	rd_row_set(row, from + END_STATE, RD_BORROW(rd_qp_state_name(qp->state) ?: "unknown"));
 }
 
 static struct rd_section *end_object(const char *key, const struct rd_join *join, uint32_t i)
@@ -177,6 +177,14 @@ void rd_timeouts_add(struct rd_section *section, const struct rd_qp_views *views
 	       RD_STR(qp ? rd_peer_source_name(rd_qp_timeout_source(&views->v[i])) : NULL), RD_STR(giveup->note));
 }
 
+/* "assumed", "numbers", "label" */
+static const char *sport_from_name(enum rd_sport_from from)
+{
+	static const char *const names[] = { "assumed", "numbers", "label" };
+
+	return names[from];
+}
+
 static struct rd_section *flows_section(const struct rd_qp_views *views, const struct rd_spreads *spreads)
 {
 	struct rd_section *section = RD_SECTION("flows", one_flow_columns);
@@ -187,7 +195,7 @@ static struct rd_section *flows_section(const struct rd_qp_views *views, const s
 		const uint8_t *peer = rd_qp_peer_gid(&views->v[flow->qp]);
 		struct rd_row *row = RD_ROW(section, RD_STR(views->res->devs[qp->dev].name), RD_UINT_OF(qp->lqpn),
 					    RD_UINT_OF(qp->rqpn), RD_UNKNOWN_CELL, RD_UINT(flow->udp_sport),
-					    RD_STR(rd_sport_from_name(flow->from)));
+					    RD_STR(sport_from_name(flow->from)));
 
 		if (peer)
 			rd_row_gid_ip(row, FLOW_PEER, peer);

@@ -280,6 +280,14 @@ void rd_report_qp_processes(struct rd_report *report, const struct rd_res *res, 
 	}
 }
 
+/* NULL for none */
+static const char *health_name(enum rd_path_health health)
+{
+	static const char *const names[] = { NULL, "ok", "starting", "degraded", "dead", "unknown" };
+
+	return health < RD_ARRAY_SIZE(names) ? names[health] : NULL;
+}
+
 void rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, const struct rd_qp_groups *groups)
 {
 	struct rd_section *section = rd_report_add(report, RD_SECTION("groups", group_columns));
@@ -298,7 +306,7 @@ void rd_report_qp_groups(struct rd_report *report, const struct rd_res *res, con
 		       RD_UINT(in[RD_QPS_ERR]), RD_UINT(group->unknown),
 		       group->judged ? RD_UINT(group->stuck) : RD_UNKNOWN_CELL,
 		       group->judged && group->sampled_twice ? RD_UINT(group->retrying) : RD_UNKNOWN_CELL,
-		       RD_STR(rd_path_health_name(group->health)), RD_STR(peers));
+		       RD_STR(health_name(group->health)), RD_STR(peers));
 	}
 }
 

@@ -304,6 +304,19 @@ static size_t merge(struct rd_origin_count *v, size_t n)
 	return kept;
 }
 
+/* NULL for RD_EARLY_END_NOT; else "holder-died", "detached", "unread", "max-cpu". */
+static const char *early_end_name(enum rd_early_end why)
+{
+	static const char *const names[] = {
+		[RD_EARLY_END_DIED] = "holder-died",
+		[RD_EARLY_END_DETACHED] = "detached",
+		[RD_EARLY_END_UNREAD] = "unread",
+		[RD_EARLY_END_CPU] = "max-cpu",
+	};
+
+	return (size_t)why < RD_ARRAY_SIZE(names) ? names[why] : NULL;
+}
+
 void rd_report_trace_summary(struct rd_report *report, const struct rd_trace_summary *sum, const struct rd_fnset *set,
 			     bool hide_benign)
 {
@@ -317,7 +330,7 @@ void rd_report_trace_summary(struct rd_report *report, const struct rd_trace_sum
 				    RD_UINT(t->events), RD_UINT(t->delivered), RD_UINT(t->lost), RD_UINT_OF(t->missed),
 				    RD_UINT(t->uncounted), RD_UINT(sum->benign),
 				    t->run_ns.known == RD_OK ? RD_DOUBLE((double)t->run_ns.v / 1e9) : RD_UNKNOWN_CELL,
-				    RD_STR(rd_early_end_name(sum->early_end)));
+				    RD_STR(early_end_name(sum->early_end)));
 	if (sum->n_counts)
 		memcpy(merged, sum->counts, sum->n_counts * sizeof(*merged));
 	n = merge(merged, sum->n_counts);

@@ -492,6 +492,84 @@ static void redact_process_stat(const char *text, struct rd_buf *out)
 		rd_buf_add(out, from, addresses ? (size_t)(addresses - 1 - from) : strlen(from));
 }
 
+/* Of /proc/PID/comm. */
+static void redact_program(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
+{
+	size_t n = strcspn(text, "\n");
+	char comm[32] = "";
+
+	n = n < size ? n : size;
+	memcpy(comm, text, n < sizeof(comm) ? n : sizeof(comm) - 1);
+	if (!n || rd_program_is_common(comm))
+		rd_buf_add(out, text, n);
+	else
+		rd_redact_whole(redact, "proc-", text, n, out);
+	rd_buf_add(out, text + n, size - n);
+}
+
+/* "4:memory:/path" of each line of /proc/PID/cgroup. */
+static void redact_cgroup_file(struct rd_redact *redact, const char *text, struct rd_buf *out)
+{
+	const char *line;
+	size_t n;
+
+	while (rd_next_line(&text, &line, &n)) {
+		size_t head = strcspn(line, "/\n");
+
+		rd_buf_add(out, line, head);
+		rd_redact_groups(redact, line + head, n - head, out);
+		rd_buf_add(out, line + n, (size_t)(text - line) - n);
+	}
+}
+
+/* Keeps the lines of a file that begin with one of these; all other lines are removed completely. */
+static void redact_keep_lines(const char *text, const char *const *beginnings, struct rd_buf *out)
+{
+	const char *line;
+	size_t n;
+
+	while (rd_next_line(&text, &line, &n))
+		for (const char *const *begin = beginnings; *begin; begin++)
+			if (strncmp(line, *begin, strlen(*begin)) == 0) {
+				rd_buf_add(out, line, (size_t)(text - line));
+				break;
+			}
+}
+
+/* Keeps the file names of mappings, not their directories, which may identify a user. */
+static void redact_maps(const char *text, struct rd_buf *out)
+{
+	const char *line;
+	size_t n;
+
+	while (rd_next_line(&text, &line, &n)) {
+		rd_buf_add(out, line, strcspn(line, " \n"));
+		rd_buf_add(out, line + n, (size_t)(text - line) - n);
+	}
+}
+
+/* The kernel command line: parameters of PCI, NUMA and RDMA are kept; others may contain anything. */
+static void redact_kernel_command(struct rd_redact *redact, const char *text, struct rd_buf *out)
+{
+	static const char kept[] =
+		"iommu intel_iommu amd_iommu pci pcie_ pcie_aspm numa numa_balancing isolcpus nohz rcu_nocbs "
+		"hugepages hugepagesz default_hugepagesz transparent_hugepage mitigations quiet ro rw "
+		"intel_idle.max_cstate processor.max_cstate cgroup systemd.unified_cgroup_hierarchy selinux "
+		"ib_core rdma";
+
+	for (const char *at = text; *at;) {
+		size_t blank = strspn(at, " \n"), n = strcspn(at + blank, " \n"), key = strcspn(at + blank, "= \n");
+		_cleanup_free_ char *word = rd_dup_part(at + blank, n);
+
+		rd_buf_add(out, at, blank);
+		if (n && rd_is_listed(kept, at + blank, key))
+			rd_buf_str(out, word);
+		else if (n)
+			rd_redact_whole(redact, "cmd-", word, n, out);
+		at += blank + n;
+	}
+}
+
 /* Files with a special format; false: none of these. */
 static bool redact_special(struct rd_redact *redact, const char *path, const char *name, const uint8_t *data,
 			   size_t size, struct rd_buf *out)
@@ -501,7 +579,7 @@ static bool redact_special(struct rd_redact *redact, const char *path, const cha
 	const char *text = (const char *)data;
 
 	if (strcmp(path, "root/proc/cmdline") == 0)
-		rd_redact_kernel_command(redact, text, out);
+		redact_kernel_command(redact, text, out);
 	else if (rd_is_listed("vpd cmdline", name, strlen(name)) || strcmp(path, "root" RD_SOURCE_RECENT) == 0)
 		return true; /* vital product data, arguments of a process, names of programs and jobs: nothing is kept */
 	else if (strcmp(path, "root" RD_SOURCE_MAPS "/rdmadiag_qps") == 0)
@@ -519,7 +597,7 @@ static bool redact_special(struct rd_redact *redact, const char *path, const cha
 	else if (strncmp(path, "root/etc/security/limits.", 25) == 0)
 		rd_buf_str(out, strstr(text, "memlock") ? "somebody - memlock 0\n" : ""); /* users and groups */
 	else if (strstr(path, "/systemd/system.conf"))
-		rd_redact_keep_lines(text, limits, out);
+		redact_keep_lines(text, limits, out);
 	else if (strcmp(name, "information") == 0 && strstr(path, "/driver/nvidia/gpus/"))
 		redact_gpu(redact, text, out);
 	else if (strcmp(name, "node_desc") == 0)
@@ -530,17 +608,17 @@ static bool redact_special(struct rd_redact *redact, const char *path, const cha
 		 (!isdigit((unsigned char)path[10]) && strncmp(path + 10, "self/", 5) != 0))
 		return false;
 	else if (strcmp(name, "comm") == 0)
-		rd_redact_program(redact, text, size, out);
+		redact_program(redact, text, size, out);
 	else if (strcmp(name, "cgroup") == 0)
-		rd_redact_cgroup_file(redact, text, out);
+		redact_cgroup_file(redact, text, out);
 	else if (strcmp(name, "environ") == 0)
 		redact_variables(redact, text, size, '\0', out);
 	else if (strcmp(name, "status") == 0)
-		rd_redact_keep_lines(text, of_status, out);
+		redact_keep_lines(text, of_status, out);
 	else if (strcmp(name, "stat") == 0)
 		redact_process_stat(text, out);
 	else if (strcmp(name, "maps") == 0)
-		rd_redact_maps(text, out);
+		redact_maps(text, out);
 	else
 		return false;
 	return true;

@@ -243,20 +243,6 @@ void rd_redact_text(struct rd_redact *redact, const char *text, size_t size, uns
 	}
 }
 
-void rd_redact_program(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
-{
-	size_t n = strcspn(text, "\n");
-	char comm[32] = "";
-
-	n = n < size ? n : size;
-	memcpy(comm, text, n < sizeof(comm) ? n : sizeof(comm) - 1);
-	if (!n || rd_program_is_common(comm))
-		rd_buf_add(out, text, n);
-	else
-		rd_redact_whole(redact, "proc-", text, n, out);
-	rd_buf_add(out, text + n, size - n);
-}
-
 /* A pod UID with dashes, or with underscores as of the systemd cgroup driver; returns its length, or 0. */
 static size_t try_uid(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
 {
@@ -350,24 +336,16 @@ void rd_redact_groups(struct rd_redact *redact, const char *path, size_t size, s
 	}
 }
 
-/* "4:memory:/path" of each line of /proc/PID/cgroup. */
-void rd_redact_cgroup_file(struct rd_redact *redact, const char *text, struct rd_buf *out)
-{
-	const char *line;
-	size_t n;
-
-	while (rd_next_line(&text, &line, &n)) {
-		size_t head = strcspn(line, "/\n");
-
-		rd_buf_add(out, line, head);
-		rd_redact_groups(redact, line + head, n - head, out);
-		rd_buf_add(out, line + n, (size_t)(text - line) - n);
-	}
-}
-
 static const char folders[] =
 	"usr lib lib64 local opt etc tmp var proc sys dev run bin sbin share home root nccl cuda log shm "
 	"mnt virtual_topology.xml virtualTopology.xml nccl-topo.xml topo.xml";
+
+static bool is_name(const struct rd_redact *redact, const char *text, size_t size)
+{
+	const struct rd_secret_word *word = rd_redact_find_word(redact, text, size);
+
+	return word && word->kind == RD_WORD_NAME;
+}
 
 /* System directories are kept, others may identify a user; the suffix of a file is kept. */
 static void redact_folder(struct rd_redact *redact, const char *name, size_t size, struct rd_buf *out)
@@ -375,7 +353,7 @@ static void redact_folder(struct rd_redact *redact, const char *name, size_t siz
 	static const char *const endings[] = { ".xml", ".so", ".conf", ".log", ".txt", ".json" };
 	const char *ending = "";
 
-	if (!size || rd_is_listed(folders, name, size) || rd_redact_is_name(redact, name, size)) {
+	if (!size || rd_is_listed(folders, name, size) || is_name(redact, name, size)) {
 		rd_buf_add(out, name, size);
 		return;
 	}
@@ -439,32 +417,6 @@ void rd_redact_variable(struct rd_redact *redact, const char *text, size_t size,
 	rd_buf_add(out, end, (size_t)(text + size - end));
 }
 
-/* Keeps the lines of a file that begin with one of these; all other lines are removed completely. */
-void rd_redact_keep_lines(const char *text, const char *const *beginnings, struct rd_buf *out)
-{
-	const char *line;
-	size_t n;
-
-	while (rd_next_line(&text, &line, &n))
-		for (const char *const *begin = beginnings; *begin; begin++)
-			if (strncmp(line, *begin, strlen(*begin)) == 0) {
-				rd_buf_add(out, line, (size_t)(text - line));
-				break;
-			}
-}
-
-/* Keeps the file names of mappings, not their directories, which may identify a user. */
-void rd_redact_maps(const char *text, struct rd_buf *out)
-{
-	const char *line;
-	size_t n;
-
-	while (rd_next_line(&text, &line, &n)) {
-		rd_buf_add(out, line, strcspn(line, " \n"));
-		rd_buf_add(out, line + n, (size_t)(text - line) - n);
-	}
-}
-
 /* "gpu-node-17 mlx5_0", "MT4129 ConnectX7 Mellanox Technologies": names of devices and of products are kept. */
 void rd_redact_node_desc(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out)
 {
@@ -483,7 +435,7 @@ void rd_redact_node_desc(struct rd_redact *redact, const char *text, size_t size
 		}
 		for (size_t v = 0; v < RD_ARRAY_SIZE(vendors); v++)
 			keep |= strncmp(text + i, vendors[v], strlen(vendors[v])) == 0;
-		if (keep || rd_redact_is_name(redact, text + i, n) || span(text + i, n, isdigit) == n) {
+		if (keep || is_name(redact, text + i, n) || span(text + i, n, isdigit) == n) {
 			rd_buf_add(out, text + i, n);
 		} else {
 			_cleanup_free_ char *host = rd_dup_part(text + i, n);
@@ -491,28 +443,6 @@ void rd_redact_node_desc(struct rd_redact *redact, const char *text, size_t size
 			rd_redact_add_host(redact, host);
 			rd_redact_text(redact, text + i, n, 0, out);
 		}
-	}
-}
-
-/* The kernel command line: parameters of PCI, NUMA and RDMA are kept; others may contain anything. */
-void rd_redact_kernel_command(struct rd_redact *redact, const char *text, struct rd_buf *out)
-{
-	static const char kept[] =
-		"iommu intel_iommu amd_iommu pci pcie_ pcie_aspm numa numa_balancing isolcpus nohz rcu_nocbs "
-		"hugepages hugepagesz default_hugepagesz transparent_hugepage mitigations quiet ro rw "
-		"intel_idle.max_cstate processor.max_cstate cgroup systemd.unified_cgroup_hierarchy selinux "
-		"ib_core rdma";
-
-	for (const char *at = text; *at;) {
-		size_t blank = strspn(at, " \n"), n = strcspn(at + blank, " \n"), key = strcspn(at + blank, "= \n");
-		_cleanup_free_ char *word = rd_dup_part(at + blank, n);
-
-		rd_buf_add(out, at, blank);
-		if (n && rd_is_listed(kept, at + blank, key))
-			rd_buf_str(out, word);
-		else if (n)
-			rd_redact_whole(redact, "cmd-", word, n, out);
-		at += blank + n;
 	}
 }
 
@@ -567,7 +497,7 @@ static bool is_joined(const struct rd_redact *redact, const char *text, size_t s
 			number = true;
 		else if (is_identifier(text, n))
 			function = true;
-		else if (!rd_klog_is_term(text, n) && !rd_redact_is_name(redact, text, n))
+		else if (!rd_klog_is_term(text, n) && !is_name(redact, text, n))
 			return false;
 	}
 	return parts > 1 && (number || !function);
@@ -607,8 +537,8 @@ static void redact_gap(struct rd_redact *redact, const char *line, const char *a
 		n = token_size(line, at, end);
 		for (bare = n; !is_word(at[bare - 1]);)
 			bare--;
-		if (is_pci(at, bare) || is_number(at, bare) || rd_klog_is_term(at, bare) ||
-		    rd_redact_is_name(redact, at, bare) || is_joined(redact, at, bare))
+		if (is_pci(at, bare) || is_number(at, bare) || rd_klog_is_term(at, bare) || is_name(redact, at, bare) ||
+		    is_joined(redact, at, bare))
 			rd_buf_add(out, at, bare);
 		else if (at < head)
 			rd_redact_whole(redact, "name-", at, bare, out);

@@ -391,13 +391,6 @@ void rd_redact_add_name(struct rd_redact *redact, const char *name)
 		enter_word(redact, name, strlen(name), NULL, RD_WORD_NAME);
 }
 
-bool rd_redact_is_name(const struct rd_redact *redact, const char *text, size_t size)
-{
-	const struct rd_secret_word *word = rd_redact_find_word(redact, text, size);
-
-	return word && word->kind == RD_WORD_NAME;
-}
-
 #define KEY_MIN 16
 #define KEY_MAX 4096
 

@@ -82,7 +82,6 @@ void rd_redact_add_serial(struct rd_redact *redact, const char *serial);
 
 /* Adds the name of a network interface or RDMA device of this host, which is kept. */
 void rd_redact_add_name(struct rd_redact *redact, const char *name);
-bool rd_redact_is_name(const struct rd_redact *redact, const char *text, size_t size);
 
 /* The pseudonym of a text that is not searched for elsewhere: a unique 40-bit number; and, added to `out`, PREFIX ("cmd-",
  * "name-") with its ten digits. */
@@ -93,19 +92,12 @@ void rd_redact_whole(struct rd_redact *redact, const char *prefix, const char *t
 void rd_redact_add_user(struct rd_redact *redact, const char *name, size_t size);
 
 /*
- * Names given by people (redact-text.c). All add the redacted text: of /proc/PID/comm; of a control group path, in which
- * the markers of jobs, pods and containers are kept; of /proc/PID/cgroup; of an environment variable, whose
- * value is kept unless it is a path or free text; of /proc/PID/maps; of a node description.
+ * Names given by people (redact-text.c). All add the redacted text: of a control group path, in which the markers of jobs, pods
+ * and containers are kept; of an environment variable, whose value is kept unless it is a path or free text; of a node description.
  */
-void rd_redact_program(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out);
 void rd_redact_groups(struct rd_redact *redact, const char *path, size_t size, struct rd_buf *out);
-void rd_redact_cgroup_file(struct rd_redact *redact, const char *text, struct rd_buf *out);
 void rd_redact_variable(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out);
-void rd_redact_maps(const char *text, struct rd_buf *out);
 void rd_redact_node_desc(struct rd_redact *redact, const char *text, size_t size, struct rd_buf *out);
-
-/* Adds the lines that begin with one of these (NULL-terminated). */
-void rd_redact_keep_lines(const char *text, const char *const *beginnings, struct rd_buf *out);
 
 enum rd_redact_flags {
 	RD_REDACT_VERSIONS = 1, /* four numbers with dots are a version, not an address */
@@ -114,9 +106,6 @@ enum rd_redact_flags {
 
 /* Adds the redacted text. */
 void rd_redact_text(struct rd_redact *redact, const char *text, size_t size, unsigned flags, struct rd_buf *out);
-
-/* Adds the kernel command line: parameters of PCI, NUMA and RDMA are kept. */
-void rd_redact_kernel_command(struct rd_redact *redact, const char *text, struct rd_buf *out);
 
 /* Adds the kernel log, in the format of /dev/kmsg: of kernel lines of a known form (base/klog-form.h) the parts that identify no
  * host or user; all other lines are counted and dropped. */

@@ -73,28 +73,6 @@ void rd_sel_build_graph(struct rd_sel *sel)
 	index_edges(sel);
 }
 
-void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bool *seen, uint32_t *stack)
-{
-	size_t depth = 0;
-
-	if (seen[start])
-		return;
-	seen[start] = true;
-	stack[depth++] = start;
-	while (depth) {
-		uint32_t fn = stack[--depth];
-
-		for (uint32_t e = sel->edge_first[fn]; e < sel->edge_first[fn + 1]; e++) {
-			uint32_t to = sel->edges[e].to;
-
-			if (seen[to] || (skip && skip[to]))
-				continue;
-			seen[to] = true;
-			stack[depth++] = to;
-		}
-	}
-}
-
 /* Which functions of the set each function calls: an errno that it returned may be theirs. */
 
 /* Calls of `from`, which is the function itself or its cold part. */

@@ -255,6 +255,30 @@ static bool in_core(const struct rd_sel *sel, uint32_t fn)
 	return module->rdma && !module->has_ops;
 }
 
+/* Sets seen[n_fns] of the functions reachable from `start` by direct calls, without those with `skip` set (NULL: none). `stack`
+ * has n_fns elements. */
+static void reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bool *seen, uint32_t *stack)
+{
+	size_t depth = 0;
+
+	if (seen[start])
+		return;
+	seen[start] = true;
+	stack[depth++] = start;
+	while (depth) {
+		uint32_t fn = stack[--depth];
+
+		for (uint32_t e = sel->edge_first[fn]; e < sel->edge_first[fn + 1]; e++) {
+			uint32_t to = sel->edges[e].to;
+
+			if (seen[to] || (skip && skip[to]))
+				continue;
+			seen[to] = true;
+			stack[depth++] = to;
+		}
+	}
+}
+
 /* They become roots that are selected alone. */
 static void add_alone(struct rd_sel *sel)
 {
@@ -270,10 +294,10 @@ static void add_alone(struct rd_sel *sel)
 		outside[i] = !in_core(sel, i);
 	for (size_t i = 0; i < sel->n_excluded; i++)
 		if (sel->excluded[i].rule == RD_RULE_CLEANUP || sel->excluded[i].rule == RD_RULE_DATA_PATH)
-			rd_sel_reach(sel, sel->excluded[i].fn, outside, frequent, stack);
+			reach(sel, sel->excluded[i].fn, outside, frequent, stack);
 	for (size_t i = 0; i < n_roots; i++)
 		if (set->roots[i].alone && in_core(sel, set->roots[i].fn))
-			rd_sel_reach(sel, set->roots[i].fn, outside, seen, stack);
+			reach(sel, set->roots[i].fn, outside, seen, stack);
 	for (uint32_t i = 0; i < set->n_fns; i++) {
 		enum rd_rule rule = seen[i] && !frequent[i] ? rd_rules_name(set->fns[i].name) : RD_RULE_SELECTED;
 
@@ -367,7 +391,7 @@ static void find_roots_of_functions(struct rd_sel *sel, struct work *w)
 		if (set->roots[r].alone)
 			w->seen[set->roots[r].fn] = true;
 		else
-			rd_sel_reach(sel, set->roots[r].fn, w->skip, w->seen, w->stack);
+			reach(sel, set->roots[r].fn, w->skip, w->seen, w->stack);
 		for (size_t i = 0; i < set->n_fns; i++) {
 			struct rd_fn *fn = &set->fns[i];
 			/* Doubled when the count is a power of two. */
@@ -423,7 +447,7 @@ static void reach_excluded(struct rd_sel *sel, struct work *w, enum rd_rule rule
 	memset(w->seen, 0, sel->set->n_fns);
 	for (size_t i = 0; i < sel->n_excluded; i++)
 		if (sel->excluded[i].rule == rule)
-			rd_sel_reach(sel, sel->excluded[i].fn, skip, w->seen, w->stack);
+			reach(sel, sel->excluded[i].fn, skip, w->seen, w->stack);
 }
 
 /*
@@ -439,7 +463,7 @@ static void add_queue_callbacks(struct rd_sel *sel, struct work *w)
 	for (size_t i = 0; i < sel->set->n_roots; i++)
 		for (size_t j = 0; j < RD_ARRAY_SIZE(makers); j++)
 			if (!strcmp(sel->set->roots[i].via, makers[j]))
-				rd_sel_reach(sel, sel->set->roots[i].fn, w->skip, w->seen, w->stack);
+				reach(sel, sel->set->roots[i].fn, w->skip, w->seen, w->stack);
 	for (size_t i = 0; i < sel->n_takes; i++)
 		if (w->seen[sel->takes[i].from] && w->by_name[sel->takes[i].to] == RD_RULE_SELECTED)
 			add_excluded(sel, sel->takes[i].to, RD_RULE_DATA_PATH);
@@ -471,7 +495,7 @@ static void inherit_rule(struct rd_sel *sel, struct work *w, enum rd_rule rule)
 	reach_excluded(sel, w, rule, NULL);
 	for (uint32_t i = 0; i < set->n_fns; i++)
 		if (set->fns[i].rule == rule)
-			rd_sel_reach(sel, i, NULL, w->seen, w->stack);
+			reach(sel, i, NULL, w->seen, w->stack);
 	for (size_t i = 0; i < set->n_fns; i++)
 		if (w->seen[i] && set->fns[i].rule == RD_RULE_NOT_REACHED)
 			set->fns[i].rule = rule;

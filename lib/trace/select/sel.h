@@ -47,9 +47,6 @@ struct rd_sel {
 
 /* callgraph.c */
 void rd_sel_build_graph(struct rd_sel *sel);
-/* Sets seen[n_fns] of the functions reachable from `start` by direct calls, without those with `skip` set (NULL: none). `stack`
- * has n_fns elements. */
-void rd_sel_reach(const struct rd_sel *sel, uint32_t start, const bool *skip, bool *seen, uint32_t *stack);
 
 /* Fills rd_fn.calls, indirect and outside. Indices must be final. */
 void rd_sel_note_calls(struct rd_sel *sel);

@@ -171,16 +171,6 @@ void rd_maps_deinit(struct rd_maps *maps)
 	*maps = (struct rd_maps){ 0 };
 }
 
-bool rd_maps_same(const struct rd_maps *a, const struct rd_maps *b)
-{
-	bool same = a->n == b->n;
-
-	for (size_t i = 0; same && i < a->n; i++)
-		same = a->v[i].start == b->v[i].start && a->v[i].end == b->v[i].end && a->v[i].ino == b->v[i].ino &&
-		       a->v[i].code == b->v[i].code && strcmp(a->v[i].name, b->v[i].name) == 0;
-	return same;
-}
-
 static int compare_to_area(const void *key, const void *member)
 {
 	const struct rd_area *area = member;

@@ -39,8 +39,6 @@ void rd_maps_parse(char *text, bool whole, struct rd_maps *ret);
 /* Whether a process has mappings: one that has ended, but still has its PID, has none. */
 bool rd_maps_any(pid_t pid);
 void rd_maps_deinit(struct rd_maps *maps);
-/* Whether the files are the same. The areas may differ. */
-bool rd_maps_same(const struct rd_maps *a, const struct rd_maps *b);
 /* NULL: no executable memory is known there. */
 const struct rd_area *rd_maps_code(const struct rd_maps *maps, uint64_t addr);
 /* Opens a file that `pid` has mapped, for reading: the mapped file itself if the kernel permits it (map_files), else its path in

@@ -632,6 +632,17 @@ static struct process *process_of(struct rd_ustack *us, uint32_t pid)
 	return p;
 }
 
+/* Whether the files are the same. The areas may differ. */
+static bool same_maps(const struct rd_maps *a, const struct rd_maps *b)
+{
+	bool same = a->n == b->n;
+
+	for (size_t i = 0; same && i < a->n; i++)
+		same = a->v[i].start == b->v[i].start && a->v[i].end == b->v[i].end && a->v[i].ino == b->v[i].ino &&
+		       a->v[i].code == b->v[i].code && strcmp(a->v[i].name, b->v[i].name) == 0;
+	return same;
+}
+
 /* Files that were mapped since then need a new child, which has not parsed anything yet. */
 static void reread_maps(struct process *p)
 {
@@ -640,7 +651,7 @@ static void reread_maps(struct process *p)
 
 	if (rd_maps_read((pid_t)p->pid, &maps) < 0)
 		return;
-	same = rd_maps_same(&maps, &p->maps);
+	same = same_maps(&maps, &p->maps);
 	/* Of a process that is ending, only a part can be read. */
 	if ((!same && p->changes == CHANGES_MAX) || (p->maps.complete && !maps.complete)) {
 		rd_maps_deinit(&maps);
