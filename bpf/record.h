@@ -101,9 +101,9 @@ struct rd_rec_mapping {
 enum rd_mapping_what {
 	RD_MAPPING_NONE = 0, /* not looked at */
 	RD_MAPPING_HOLE,     /* nothing is mapped; only `at` is valid */
-	RD_MAPPING_NO_ACCESS,
+	RD_MAPPING_NO_ACCESS, /* mapped without access (PROT_NONE) */
 	RD_MAPPING_READ_ONLY, /* and the request needs write access */
-	RD_MAPPING_DEVICE,    /* device memory */
+	RD_MAPPING_DEVICE,    /* device memory: VM_IO or VM_PFNMAP */
 	RD_MAPPING_PAST_END,  /* beyond the end of the mapped file */
 	RD_MAPPING_FILE,      /* writable shared mapping of a file: some kernels do not pin it */
 	RD_MAPPING_HUGE,      /* huge pages */

@@ -430,8 +430,7 @@ static int save_sample(struct counters *c, const char *path, struct rd_err *err)
 	_cleanup_buf_ struct rd_buf out = { 0 };
 
 	rd_output_init(c->ctx, &report);
-	for (size_t i = 0; i < c->errors.n; i++)
-		rd_errlist_add(&report.errors, &c->errors.v[i]);
+	rd_errlist_add_all(&report.errors, &c->errors);
 	rd_report_counters(&report, &shown);
 	rd_render_json(&report, RD_VERSION, &out);
 	return rd_replace_file(path, &out, err);
@@ -457,8 +456,7 @@ static int print_result(struct counters *c)
 		.selected = c->selected,
 		.causes = &c->causes,
 	};
-	for (size_t i = 0; i < c->errors.n; i++)
-		rd_errlist_add(&report.errors, &c->errors.v[i]);
+	rd_errlist_add_all(&report.errors, &c->errors);
 	rd_report_counters(&report, &shown);
 	if (rd_metrics_wanted(ctx))
 		rd_report_counter_metrics(&report, c->now.set, &c->now.sample, c->selected);

@@ -301,8 +301,7 @@ static int finish(struct counters_watch *w, uint64_t looks)
 	rd_report_add_findings(&report, &c->causes.findings);
 	if (opts->fail)
 		report.status = rd_report_judge(&report);
-	for (size_t i = 0; i < c->errors.n; i++)
-		rd_errlist_add(&report.errors, &c->errors.v[i]);
+	rd_errlist_add_all(&report.errors, &c->errors);
 	if (ctx->globals.json)
 		return rd_output_print(ctx, &report);
 	if (ctx->globals.textfile)

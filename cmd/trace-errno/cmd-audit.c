@@ -250,8 +250,7 @@ static void add_notes(const struct audit *a, struct rd_report *report)
 			"the baseline was written by rdmadiag %s, and this is %s, which may select other functions; "
 			"write the baseline again with this version",
 			version, RD_VERSION);
-	for (size_t i = 0; i < a->notes.n; i++)
-		rd_errlist_add(&report->errors, &a->notes.v[i]);
+	rd_errlist_add_all(&report->errors, &a->notes);
 }
 
 /* Notes that are the same for several modules are one line. */

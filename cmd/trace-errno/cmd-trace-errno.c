@@ -535,8 +535,7 @@ static int run_trace_errno(struct rd_ctx *ctx, int argc, char **argv)
 		return rd_fail(ctx, &err);
 	rd_output_init(ctx, &report);
 	rd_report_trace_list(&report, &t.set, match);
-	for (size_t i = 0; i < t.notes.n; i++)
-		rd_errlist_add(&report.errors, &t.notes.v[i]);
+	rd_errlist_add_all(&report.errors, &t.notes);
 	r = rd_output_print(ctx, &report);
 	return r < 0 ? rd_fail(ctx, &err) : r;
 }

@@ -460,8 +460,7 @@ int trace_finish(struct trace *t)
 	report.status = t->early_end ? RD_EXIT_UNKNOWN : RD_EXIT_OK;
 	if (!r) {
 		rd_report_trace_summary(&report, &sum, &t->set, !t->opts->benign && !t->ctx->globals.json);
-		for (size_t i = 0; i < t->notes.n; i++)
-			rd_errlist_add(&report.errors, &t->notes.v[i]);
+		rd_errlist_add_all(&report.errors, &t->notes);
 	}
 	if (!r && rd_metrics_wanted(t->ctx))
 		rd_report_trace_metrics(&report);

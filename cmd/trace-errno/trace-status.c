@@ -24,8 +24,7 @@ static int print_status(struct trace *t, const struct rd_held_list *list, const 
 	rd_output_init(t->ctx, &report);
 	rd_collect_recent(t->ctx->source, &recent);
 	rd_report_trace_status(&report, list, &recent);
-	for (size_t i = 0; i < errors->n; i++)
-		rd_errlist_add(&report.errors, &errors->v[i]);
+	rd_errlist_add_all(&report.errors, errors);
 	report.status = status;
 	if (recent.n && !globals->json && !globals->rows_only && !globals->style.columns)
 		r = rd_output_tables(t->ctx, &report, (const struct rd_section *const *)report.sections, 2);

@@ -44,6 +44,12 @@ void rd_errlist_add(struct rd_errlist *list, const struct rd_err *err)
 	rd_err_set(&list->v[RD_ERRORS_MAX], E2BIG, "errors", "%zu more are not listed", ++list->more);
 }
 
+void rd_errlist_add_all(struct rd_errlist *list, const struct rd_errlist *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		rd_errlist_add(list, &from->v[i]);
+}
+
 void rd_errlist_deinit(struct rd_errlist *list)
 {
 	free(list->v);

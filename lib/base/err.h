@@ -30,6 +30,7 @@ struct rd_errlist {
 
 /* Adds a copy of `err`. Errors beyond RD_ERRORS_MAX are counted in one more entry. NULL list: ignored. */
 void rd_errlist_add(struct rd_errlist *list, const struct rd_err *err);
+void rd_errlist_add_all(struct rd_errlist *list, const struct rd_errlist *from);
 void rd_errlist_deinit(struct rd_errlist *list);
 
 /* Whether a read that returned `r` failed without a reply (EACCES, EIO, EMFILE, ENOMEM, ETIMEDOUT …): the object may exist.

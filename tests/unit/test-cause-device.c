@@ -363,9 +363,9 @@ FAILURE_TEST(buffers_that_the_kernel_cannot_access)
 	ASSERT_CAUSE(m, "user-buffer", MEDIUM, "holds the request is not readable");
 	/* A request that a driver fails was read. */
 	ASSERT_NOTHING(made_origin(m, MADE_DRIVER, "mlx5_ib_devx_create"));
-	m->event.moment.response = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x5000 };
+	m->event.moment.response = (struct rd_mapping){ .kind = RD_MAPPING_HOLE, .at = 0x5000 };
 	ASSERT_CAUSE(m, "user-buffer", HIGH, "at 0x5000, is not mapped");
-	m->event.moment.response.kind = RD_MAP_READ_ONLY;
+	m->event.moment.response.kind = RD_MAPPING_READ_ONLY;
 	ASSERT_CAUSE(m, "user-buffer", HIGH, "at 0x5000, is not writable");
 	/* That is about the memory of a region. */
 	ASSERT_NOTHING(made_origin(m, MADE_UVERBS, "ib_umem_get"));

@@ -126,7 +126,7 @@ FAILURE_TEST(where_to_raise_the_limit_depends_on_the_control_group)
 FAILURE_TEST(a_hole_is_named_by_its_address)
 {
 	register_memory(m, EFAULT, MADE_UVERBS, PIN);
-	m->event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x7f0000010000 };
+	m->event.moment.fault = (struct rd_mapping){ .kind = RD_MAPPING_HOLE, .at = 0x7f0000010000 };
 	ASSERT_CAUSE(m, "memory-not-mapped", HIGH, "0x7f0000010000 is not mapped", "64 KiB after the start",
 		     "range of 1 MiB at 0x7f0000000000");
 	m->event.moment.fault.at = 0x7f0000000000;
@@ -138,7 +138,7 @@ FAILURE_TEST(a_hole_is_named_by_its_address)
 FAILURE_TEST(a_hole_is_not_the_cause_of_other_errnos)
 {
 	register_memory(m, ENOMEM, MADE_UVERBS, PIN);
-	m->event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x7f0000010000 };
+	m->event.moment.fault = (struct rd_mapping){ .kind = RD_MAPPING_HOLE, .at = 0x7f0000010000 };
 	ASSERT_UNKNOWN(m, "no control group");
 	ASSERT_CAUSE(made_errno(m, EFAULT), "memory-not-mapped", HIGH, "0x7f0000010000");
 }
@@ -148,20 +148,20 @@ FAILURE_TEST(mappings_are_judged_without_the_state_of_the_host)
 {
 	register_memory(m, EFAULT, MADE_UVERBS, PIN);
 	m->f.read = 0;
-	m->event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_HOLE, .at = 0x7f0000010000 };
+	m->event.moment.fault = (struct rd_mapping){ .kind = RD_MAPPING_HOLE, .at = 0x7f0000010000 };
 	ASSERT_CAUSE(m, "memory-not-mapped", HIGH, "0x7f0000010000");
-	m->event.moment.fault.kind = RD_MAP_READ_ONLY;
+	m->event.moment.fault.kind = RD_MAPPING_READ_ONLY;
 	ASSERT_CAUSE(m, "memory-read-only", HIGH, "0x7f0000010000");
 	/* What a module for accelerators does depends on whether it is loaded, and huge pages on how many are free. */
 	m->event.moment.fault =
-		(struct rd_mapping){ .kind = RD_MAP_DEVICE, .at = 0x7f0000010000, .has_file = true, .name = "nvidia0" };
+		(struct rd_mapping){ .kind = RD_MAPPING_DEVICE, .at = 0x7f0000010000, .has_file = true, .name = "nvidia0" };
 	ASSERT_NOTHING(m);
-	m->event.moment.fault.kind = RD_MAP_NONE;
+	m->event.moment.fault.kind = RD_MAPPING_NONE;
 	m->event.moment.mapped_all = true;
-	m->event.moment.special = (struct rd_mapping){ .kind = RD_MAP_HUGE, .at = 0x7f0000000000 };
+	m->event.moment.special = (struct rd_mapping){ .kind = RD_MAPPING_HUGE, .at = 0x7f0000000000 };
 	ASSERT_NOTHING(m);
 	m->event.moment.special =
-		(struct rd_mapping){ .kind = RD_MAP_FILE, .at = 0x7f0000000000, .has_file = true, .name = "log" };
+		(struct rd_mapping){ .kind = RD_MAPPING_FILE, .at = 0x7f0000000000, .has_file = true, .name = "log" };
 	ASSERT_NOTHING(m);
 }
 
@@ -169,12 +169,12 @@ FAILURE_TEST(mappings_without_a_name_or_with_one_right)
 {
 	register_memory(m, EFAULT, MADE_UVERBS, PIN);
 	made_field(m, RD_REQ_LENGTH, 1);
-	m->event.moment.fault = (struct rd_mapping){ .kind = RD_MAP_DEVICE, .at = 0x1000 };
+	m->event.moment.fault = (struct rd_mapping){ .kind = RD_MAPPING_DEVICE, .at = 0x1000 };
 	ASSERT_CAUSE(m, "memory-device-mapping", HIGH,
 		     "0x1000 is memory of a device or of the kernel itself, which has", "request: 1 byte at");
 	assert_null(strstr(m->said, "''"));
 	assert_null(strstr(m->said, "anonymous"));
-	m->event.moment.fault.kind = RD_MAP_NO_ACCESS;
+	m->event.moment.fault.kind = RD_MAPPING_NO_ACCESS;
 	ASSERT_CAUSE(m, "memory-no-access", HIGH, "not readable (PROT_NONE, or PROT_EXEC alone)");
 	m->event.moment.fault.writable = true;
 	ASSERT_CAUSE(m, "memory-no-access", HIGH, "not readable (PROT_WRITE without PROT_READ)", "write-only");
@@ -186,37 +186,37 @@ FAILURE_TEST(each_kind_of_mapping_has_its_cause)
 		struct rd_mapping map;
 		const char *id, *word, *more, *most;
 	} cases[] = {
-		{ { .kind = RD_MAP_NO_ACCESS, .at = 0x1000, .start = 0x1000, .end = 0x3000 },
+		{ { .kind = RD_MAPPING_NO_ACCESS, .at = 0x1000, .start = 0x1000, .end = 0x3000 },
 		  "memory-no-access",
 		  "0x1000 is mapped, but not readable",
 		  "0x1000-0x3000 not readable private anonymous",
 		  "mprotect" },
-		{ { .kind = RD_MAP_READ_ONLY, .at = 0x1000, .has_file = true, .name = "weights" },
+		{ { .kind = RD_MAPPING_READ_ONLY, .at = 0x1000, .has_file = true, .name = "weights" },
 		  "memory-read-only",
 		  "0x1000 is mapped read-only",
 		  "access flags 0x1",
 		  "'weights'" },
-		{ { .kind = RD_MAP_DEVICE, .at = 0x1000, .has_file = true, .name = "resource0" },
+		{ { .kind = RD_MAPPING_DEVICE, .at = 0x1000, .has_file = true, .name = "resource0" },
 		  "memory-device-mapping",
 		  "0x1000 is memory of a device",
 		  "'resource0'",
 		  "DMA-BUF" },
-		{ { .kind = RD_MAP_DEVICE, .at = 0x1000, .has_file = true, .name = "gdrdrv" },
+		{ { .kind = RD_MAPPING_DEVICE, .at = 0x1000, .has_file = true, .name = "gdrdrv" },
 		  "memory-device-mapping",
 		  "gdrdrv",
 		  "GPU pointer",
 		  "0x1000" },
-		{ { .kind = RD_MAP_DEVICE, .at = 0x1000, .has_file = true, .name = "nvidia-uvm" },
+		{ { .kind = RD_MAPPING_DEVICE, .at = 0x1000, .has_file = true, .name = "nvidia-uvm" },
 		  "memory-gpu",
 		  "'nvidia-uvm'",
 		  "nvidia_peermem is not loaded",
 		  ": modprobe nvidia_peermem\n# until the next boot" },
-		{ { .kind = RD_MAP_DEVICE, .at = 0x1000, .has_file = true, .name = "kfd" },
+		{ { .kind = RD_MAPPING_DEVICE, .at = 0x1000, .has_file = true, .name = "kfd" },
 		  "memory-gpu",
 		  "'kfd'",
 		  "the module is not loaded",
 		  ": # register the memory as DMA-BUF" },
-		{ { .kind = RD_MAP_PAST_END, .at = 0x2000, .has_file = true, .name = "shard", .file_size = 4096 },
+		{ { .kind = RD_MAPPING_PAST_END, .at = 0x2000, .has_file = true, .name = "shard", .file_size = 4096 },
 		  "memory-past-end-of-file",
 		  "'shard' is longer than the file (4 KiB)",
 		  "0x2000",
@@ -234,7 +234,7 @@ FAILURE_TEST(memory_of_an_accelerator_may_be_refused_by_its_module)
 {
 	register_memory(m, ENOMEM, MADE_UVERBS, PIN);
 	m->event.moment.fault =
-		(struct rd_mapping){ .kind = RD_MAP_NO_ACCESS, .at = 0x1000, .has_file = true, .name = "nvidia0" };
+		(struct rd_mapping){ .kind = RD_MAPPING_NO_ACCESS, .at = 0x1000, .has_file = true, .name = "nvidia0" };
 	RD_SET(m->f.memory.peer_module, true);
 	ASSERT_CAUSE(m, "memory-gpu", MEDIUM, "did not accept", "nvidia_peermem is loaded", "cudaMalloc");
 }
@@ -256,7 +256,7 @@ FAILURE_TEST(files_are_not_pinned_by_every_kernel)
 	register_memory(m, EFAULT, MADE_UVERBS, PIN);
 	m->event.moment.mapped_all = true;
 	m->event.moment.special = (struct rd_mapping){
-		.kind = RD_MAP_FILE, .at = 0x1000, .writable = true, .shared = true, .has_file = true, .name = "log"
+		.kind = RD_MAPPING_FILE, .at = 0x1000, .writable = true, .shared = true, .has_file = true, .name = "log"
 	};
 	ASSERT_CAUSE(m, "memory-shared-file", MEDIUM, "kernels from Linux 6.5 on", "'log'");
 	RD_SET(m->f.memory.refuses_files, true);
@@ -279,7 +279,7 @@ FAILURE_TEST(huge_pages_are_missing_only_where_they_were_not_reserved)
 {
 	register_memory(m, EFAULT, MADE_UVERBS, PIN);
 	m->event.moment.mapped_all = true;
-	m->event.moment.special = (struct rd_mapping){ .kind = RD_MAP_HUGE,
+	m->event.moment.special = (struct rd_mapping){ .kind = RD_MAPPING_HUGE,
 						       .start = 0x7f0000000000,
 						       .at = 0x7f0000000000,
 						       .end = 0x7f0000800000,
@@ -326,7 +326,7 @@ FAILURE_TEST(pages_that_are_refused_when_they_are_faulted_in)
 	register_memory(m, EFAULT, MADE_UVERBS, PIN);
 	m->event.moment.mapped_all = true;
 	special = &m->event.moment.special;
-	*special = (struct rd_mapping){ .kind = RD_MAP_OTHER,
+	*special = (struct rd_mapping){ .kind = RD_MAPPING_OTHER,
 					.at = 0x1000,
 					.writable = true,
 					.has_file = true,
@@ -350,17 +350,17 @@ FAILURE_TEST(pages_that_are_refused_when_they_are_faulted_in)
 	special->others = true;
 	ASSERT_UNKNOWN(m, "several mappings of the range can be refused",
 		       "mapping: 0x0-0x0 read-write shared of 'pool'");
-	special->kind = RD_MAP_HUGE;
+	special->kind = RD_MAPPING_HUGE;
 	ASSERT_UNKNOWN(m, "several mappings");
-	special->kind = RD_MAP_FILE;
+	special->kind = RD_MAPPING_FILE;
 	special->magic = 0;
 	special->watched = false;
 	ASSERT_CAUSE(m, "memory-shared-file", MEDIUM, "0x1000");
-	*special = (struct rd_mapping){ .kind = RD_MAP_OTHER, .at = 0x1000, .watched = true };
+	*special = (struct rd_mapping){ .kind = RD_MAPPING_OTHER, .at = 0x1000, .watched = true };
 	ASSERT_CAUSE(m, "memory-userfaultfd", MEDIUM, "0x1000", "anonymous");
-	*special = (struct rd_mapping){ .kind = RD_MAP_OTHER, .at = 0x1000, .key = 3 };
+	*special = (struct rd_mapping){ .kind = RD_MAPPING_OTHER, .at = 0x1000, .key = 3 };
 	ASSERT_CAUSE(m, "memory-protection-key", MEDIUM, "protection key 3");
-	*special = (struct rd_mapping){ .kind = RD_MAP_OTHER, .at = 0x1000, .has_file = true, .name = "weights" };
+	*special = (struct rd_mapping){ .kind = RD_MAPPING_OTHER, .at = 0x1000, .has_file = true, .name = "weights" };
 	ASSERT_UNKNOWN(m, "private mapping of the file 'weights': its file system can refuse a page");
 }
 
@@ -445,10 +445,10 @@ FAILURE_TEST(flushing_to_memory_that_is_not_persistent)
 	ASSERT_UNKNOWN(made_field(m, RD_REQ_ACCESS, 0x201), "are valid");
 	m->event.moment.mapped_all = true;
 	ASSERT_CAUSE(m, "memory-not-persistent", MEDIUM, "access flags 0x201");
-	m->event.moment.special.kind = RD_MAP_FILE;
+	m->event.moment.special.kind = RD_MAPPING_FILE;
 	ASSERT_UNKNOWN(m, "are valid");
 	/* The core refuses what it does not know, before the driver. */
-	m->event.moment.special.kind = RD_MAP_NONE;
+	m->event.moment.special.kind = RD_MAPPING_NONE;
 	made_origin(m, MADE_UVERBS, "ib_uverbs_reg_mr");
 	ASSERT_CAUSE(m, "access-flags", MEDIUM, "flags 0x201 contain 0x200, which this kernel does not know");
 	ASSERT_UNKNOWN(made_field(m, RD_REQ_ACCESS, 0x81), "are valid");

@@ -201,7 +201,7 @@ static void read_huge(const struct rd_sysfs *fs, const struct rd_failure *f, str
 {
 	static const char *const files[] = { "nr_hugepages", "free_hugepages", "resv_hugepages" };
 	const struct rd_mapping *special = &f->event->moment.special;
-	uint64_t size = special->kind == RD_MAP_HUGE && special->block ? special->block : 2u << 20, found[3];
+	uint64_t size = special->kind == RD_MAPPING_HUGE && special->block ? special->block : 2u << 20, found[3];
 	char kind[48];
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(files); i++) {
@@ -223,7 +223,7 @@ static void read_huge(const struct rd_sysfs *fs, const struct rd_failure *f, str
 		 size >> 30 ? "GB" :
 		 size >> 20 ? "MB" :
 			      "KB");
-	if (f->event->cgroup && special->kind == RD_MAP_HUGE)
+	if (f->event->cgroup && special->kind == RD_MAPPING_HUGE)
 		read_group(fs, f->event->cgroup, kind, &ret->huge_group);
 }
 
@@ -542,7 +542,7 @@ static void read_refuses_files(struct rd_failure_reader *r, struct rd_failure *f
 	static const char function[] = "vma_needs_dirty_tracking";
 	_cleanup_bytes_ struct rd_bytes btf = { 0 };
 
-	if (f->event->moment.special.kind != RD_MAP_FILE)
+	if (f->event->moment.special.kind != RD_MAPPING_FILE)
 		return;
 	if (!r->looked && !rd_read_file(r->src, "/sys/kernel/btf/vmlinux", &btf, NULL))
 		RD_SET(r->refuses_files, memmem(btf.data, btf.size, function, sizeof(function)) != NULL);

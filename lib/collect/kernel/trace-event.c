@@ -363,18 +363,10 @@ void rd_request_decode(uint64_t key, const struct rd_fnset *set, const void *dat
 
 static void take_mapping(const struct rd_rec_mapping *rec, uint64_t page, struct rd_mapping *ret)
 {
-	static const enum rd_mapping_kind kinds[] = {
-		[RD_MAPPING_NONE] = RD_MAP_NONE,	   [RD_MAPPING_HOLE] = RD_MAP_HOLE,
-		[RD_MAPPING_NO_ACCESS] = RD_MAP_NO_ACCESS, [RD_MAPPING_READ_ONLY] = RD_MAP_READ_ONLY,
-		[RD_MAPPING_DEVICE] = RD_MAP_DEVICE,	   [RD_MAPPING_PAST_END] = RD_MAP_PAST_END,
-		[RD_MAPPING_FILE] = RD_MAP_FILE,	   [RD_MAPPING_HUGE] = RD_MAP_HUGE,
-		[RD_MAPPING_OTHER] = RD_MAP_OTHER,
-	};
-
-	if (rec->what >= RD_ARRAY_SIZE(kinds))
+	if (rec->what > RD_MAPPING_OTHER)
 		return;
 	*ret = (struct rd_mapping){
-		.kind = kinds[rec->what],
+		.kind = rec->what,
 		.at = rec->at,
 		.start = rec->start,
 		.end = rec->end,
@@ -445,7 +437,7 @@ void rd_moment_decode(const void *data, struct rd_moment *ret)
 	take_mapping(&rec.fault, ret->page_size, &ret->fault);
 	take_mapping(&rec.special, ret->page_size, &ret->special);
 	if (rec.response_what == RD_MAPPING_HOLE || rec.response_what == RD_MAPPING_READ_ONLY) {
-		ret->response.kind = rec.response_what == RD_MAPPING_HOLE ? RD_MAP_HOLE : RD_MAP_READ_ONLY;
+		ret->response.kind = rec.response_what;
 		ret->response.at = rec.response;
 	}
 	for (size_t i = 0; i < rec.n_handles && i < RD_MOMENT_HANDLES; i++) {

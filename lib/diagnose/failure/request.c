@@ -504,7 +504,7 @@ bool rd_find_malformed(const struct rd_failure *f, struct rd_explanation *ret, s
 bool rd_find_user_buffer(const struct rd_failure *f, struct rd_explanation *ret, struct rd_explanation *looked)
 {
 	const struct rd_moment *m = &f->event->moment;
-	bool response = m->response.kind != RD_MAP_NONE, core = !rd_failure_in_driver(f);
+	bool response = m->response.kind != RD_MAPPING_NONE, core = !rd_failure_in_driver(f);
 
 	(void)looked;
 	if (rd_failure_origin_is(f, "*umem*"))
@@ -512,7 +512,7 @@ bool rd_find_user_buffer(const struct rd_failure *f, struct rd_explanation *ret,
 	if (response) {
 		rd_explain(ret, "user-buffer", RD_CONFIDENCE_HIGH, "the buffer for the response, at %s, is %s",
 			   RD_WORD_POINTER(m->response.at),
-			   m->response.kind == RD_MAP_HOLE ? "not mapped" : "not writable");
+			   m->response.kind == RD_MAPPING_HOLE ? "not mapped" : "not writable");
 	} else if (core && !f->event->request.readable && f->event->verb_key) {
 		rd_explain(ret, "user-buffer", RD_CONFIDENCE_MEDIUM,
 			   "the memory that holds the request is not readable");

@@ -157,11 +157,11 @@ static void add_mapping(const struct rd_mapping *m, struct rd_explanation *ret)
 {
 	bool named = m->has_file && m->name[0];
 	/* Memory of devices and of the kernel itself may have no file. */
-	const char *other = m->has_file || m->kind == RD_MAP_DEVICE ? "" : " anonymous";
+	const char *other = m->has_file || m->kind == RD_MAPPING_DEVICE ? "" : " anonymous";
 
-	if (m->kind != RD_MAP_HOLE)
+	if (m->kind != RD_MAPPING_HOLE)
 		rd_explain_fact(ret, "mapping: 0x%" PRIx64 "-0x%" PRIx64 " %s%s%s%s%s", m->start, m->end,
-				m->kind == RD_MAP_NO_ACCESS ? m->writable ? "write-only" : "not readable" :
+				m->kind == RD_MAPPING_NO_ACCESS ? m->writable ? "write-only" : "not readable" :
 				m->writable		    ? "read-write" :
 							      "read-only",
 				m->shared ? " shared" : " private", named ? " of '" : other, named ? m->name : "",
@@ -215,7 +215,7 @@ static void explain_fault(const struct rd_failure *f, struct rd_explanation *ret
 	enum rd_confidence sure = RD_CONFIDENCE_HIGH;
 	const char *at = RD_WORD_POINTER(m->at);
 
-	if (m->kind == RD_MAP_HOLE) {
+	if (m->kind == RD_MAPPING_HOLE) {
 		if (m->at <= start)
 			rd_explain(ret, "memory-not-mapped", sure, "address %s is not mapped", at);
 		else
@@ -226,19 +226,19 @@ static void explain_fault(const struct rd_failure *f, struct rd_explanation *ret
 				    "mapped, or ends earlier\n# MADV_DONTFORK hides it from a forked process");
 	} else if (is_accelerator(m)) {
 		explain_accelerator(f, m, ret);
-	} else if (m->kind == RD_MAP_DEVICE) {
+	} else if (m->kind == RD_MAPPING_DEVICE) {
 		rd_explain(ret, "memory-device-mapping", sure,
 			   "%s is memory of a device%s%s%s, which has no pages that could be pinned", at,
 			   m->name[0] ? " (mapping of '" : " or of the kernel itself", m->name, m->name[0] ? "')" : "");
 		rd_explain_fix(ret, "# register memory of the host, or export the device's memory as DMA-BUF and use "
 				    "ibv_reg_dmabuf_mr");
-	} else if (m->kind == RD_MAP_PAST_END) {
+	} else if (m->kind == RD_MAPPING_PAST_END) {
 		rd_explain(ret, "memory-past-end-of-file", sure,
 			   "the mapping of '%s' is longer than the file (%s): there are no pages from %s on", m->name,
 			   RD_BYTES(m->file_size), at);
 		rd_explain_fix(ret,
 			       "# enlarge the file before mapping it (ftruncate), or register only what it contains");
-	} else if (m->kind == RD_MAP_NO_ACCESS) {
+	} else if (m->kind == RD_MAPPING_NO_ACCESS) {
 		/* Whether the mapping permits execution was not read. */
 		rd_explain(ret, "memory-no-access", sure, "address %s is mapped, but not readable (%s)", at,
 			   m->writable ? "PROT_WRITE without PROT_READ" : "PROT_NONE, or PROT_EXEC alone");
@@ -382,20 +382,20 @@ static bool find_special(const struct rd_failure *f, struct rd_explanation *ret,
 
 	if (!m->mapped_all || !special->kind || !rd_failure_origin_is(f, "*umem_get*"))
 		return false;
-	if (special->others && special->kind != RD_MAP_FILE) {
+	if (special->others && special->kind != RD_MAPPING_FILE) {
 		rd_explain_fact(looked,
 				"several mappings of the range can be refused (files, huge pages, userfaultfd, keys)");
 		add_mapping(special, looked);
 		return false;
 	}
-	if (special->kind == RD_MAP_HUGE && !special->watched) {
+	if (special->kind == RD_MAPPING_HUGE && !special->watched) {
 		found = (fault || !special->reserved) && find_huge(f, special, ret, looked);
-	} else if (fault && special->kind == RD_MAP_FILE && special->magic == SECRETMEM_MAGIC) {
+	} else if (fault && special->kind == RD_MAPPING_FILE && special->magic == SECRETMEM_MAGIC) {
 		/* memfd_secret(2): only the process itself can access it. */
 		rd_explain(ret, "memory-secret", RD_CONFIDENCE_HIGH,
 			   "0x%" PRIx64 " is memory of memfd_secret, which the kernel never pins", special->at);
 		rd_explain_fix(ret, "# use ordinary memory for buffers of RDMA");
-	} else if (fault && special->kind == RD_MAP_FILE && refuses != 0) {
+	} else if (fault && special->kind == RD_MAPPING_FILE && refuses != 0) {
 		/* Since Linux 6.5 the kernel refuses long-term pins of pages that a file system writes back: it could not notice
 		 * changes by the device. Anonymous memory, tmpfs and hugetlbfs are not written back. */
 		rd_explain(ret, "memory-shared-file", refuses > 0 ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
@@ -644,7 +644,7 @@ static bool find_persistent(const struct rd_failure *f, struct rd_explanation *r
 	const struct rd_moment *m = &f->event->moment;
 	uint64_t access = f->event->request.v[RD_REQ_ACCESS];
 
-	if (!(access & ACCESS_FLUSH_PERSISTENT) || !m->mapped_all || m->special.kind == RD_MAP_FILE ||
+	if (!(access & ACCESS_FLUSH_PERSISTENT) || !m->mapped_all || m->special.kind == RD_MAPPING_FILE ||
 	    !(rd_failure_in_driver(f) || rd_failure_origin_is(f, "*umem*")))
 		return false;
 	rd_explain(ret, "memory-not-persistent", RD_CONFIDENCE_MEDIUM,

@@ -76,21 +76,8 @@ struct rd_moment_handle {
 	RD_FIELD(uint32_t) qp_type; /* of a queue pair: enum rd_qp_type */
 };
 
-enum rd_mapping_kind {
-	RD_MAP_NONE,	  /* nothing of this kind was found */
-	RD_MAP_HOLE,	  /* not mapped */
-	RD_MAP_NO_ACCESS, /* mapped without access (PROT_NONE) */
-	RD_MAP_READ_ONLY, /* mapped read-only, and write access is needed */
-	RD_MAP_DEVICE,	  /* memory of a device: VM_IO or VM_PFNMAP */
-	RD_MAP_PAST_END,  /* beyond the end of the mapped file */
-	RD_MAP_FILE,	  /* writable shared mapping of a file that is written back */
-	RD_MAP_HUGE,	  /* huge pages */
-	RD_MAP_OTHER,	  /* of a file, with userfaultfd or a protection key: faulting in a page can fail */
-	RD_MAP_KINDS,
-};
-
 struct rd_mapping {
-	enum rd_mapping_kind kind;
+	enum rd_mapping_what kind;
 	uint64_t at;			 /* first address of the range to which `kind` applies */
 	uint64_t start, end;		 /* of the mapping; not of a hole */
 	bool writable, shared, reserved; /* reserved: false with MAP_NORESERVE, and of private huge pages after fork */
@@ -125,7 +112,7 @@ struct rd_moment {
 	bool mapped_all;	    /* all of it is mapped, and nothing keeps it from being pinned that is known here */
 	bool mapped_in_part;	    /* too many mappings: only the first were looked at */
 	struct rd_mapping fault;    /* the first that cannot be pinned */
-	struct rd_mapping special;  /* the first that not every kernel pins: RD_MAP_FILE, RD_MAP_HUGE */
+	struct rd_mapping special;  /* the first that not every kernel pins: RD_MAPPING_FILE, RD_MAPPING_HUGE */
 	struct rd_mapping response; /* of the buffer for the response, if it cannot be written */
 	/* The file descriptor that the request names. RD_ABSENT: not open; RD_OK: `fd_name` is the name of its file, without directories:
 	 * "rdma_cm", "dmabuf", "[infinibandevent]". */

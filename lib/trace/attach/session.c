@@ -164,8 +164,7 @@ bool rd_session_extended(struct rd_session *session, struct rd_fnset *set, size_
 		return false;
 	if (r > 0)
 		*added = take_backends(session, set, a->backends, a->add);
-	for (size_t i = 0; i < a->notes.n; i++)
-		rd_errlist_add(notes, &a->notes.v[i]);
+	rd_errlist_add_all(notes, &a->notes);
 	end_adding(session);
 	return true;
 }
