@@ -243,7 +243,7 @@ TEST(damaged_bytes_do_no_harm)
 		rec.fault.what = random() % 10;
 		m = decode(&rec);
 		assert_in_range(m.n_handles, 0, RD_MOMENT_HANDLES);
-		assert_in_range(m.fault.kind, 0, RD_MAP_KINDS - 1);
+		assert_in_range(m.fault.kind, 0, RD_MAPPING_OTHER);
 		assert_in_range(strlen(m.fault.name), 0, sizeof(m.fault.name) - 1);
 	}
 }
