@@ -27,11 +27,6 @@ struct cursor {
 	size_t n_operands;
 };
 
-static bool starts_with(const char *s, const char *prefix)
-{
-	return strncmp(s, prefix, strlen(prefix)) == 0;
-}
-
 /* Prints `before` + `word` as a candidate if it begins with `typed`. */
 static void add_candidate(struct rd_buf *out, const char *typed, const char *before, const char *word, const char *help)
 {
@@ -39,7 +34,7 @@ static void add_candidate(struct rd_buf *out, const char *typed, const char *bef
 
 	rd_buf_str(&whole, before);
 	rd_buf_safe(&whole, word, strlen(word));
-	if (!starts_with(whole.data, typed))
+	if (!rd_starts_with(whole.data, typed))
 		return;
 	rd_buf_printf(out, "%s\t", whole.data);
 	rd_buf_safe(out, help, strlen(help));
@@ -226,7 +221,7 @@ static void read_word(struct cursor *cursor, const char *word)
 			cursor->cmd = cursor->cmd->variant;
 		if (!opt || !opt->arg)
 			return;
-		if (starts_with(word, "--") ? !strchr(word, '=') : !word[2])
+		if (rd_starts_with(word, "--") ? !strchr(word, '=') : !word[2])
 			cursor->pending = opt;
 		return;
 	}
@@ -260,7 +255,7 @@ static void complete_words(const struct rd_ctx *ctx, int n, char **words, struct
 		complete_argument(ctx, &cursor, cursor.pending, strcmp(typed, "=") == 0 ? "" : typed, "", out);
 		return;
 	}
-	if (!cursor.operands && starts_with(typed, "--") && strchr(typed, '=')) {
+	if (!cursor.operands && rd_starts_with(typed, "--") && strchr(typed, '=')) {
 		_cleanup_free_ char *before = rd_dup_part(typed, strcspn(typed, "=") + 1);
 
 		opt = rd_opts_find(cursor.cmd, typed);
@@ -312,7 +307,7 @@ static struct rd_source *open_bundle(struct rd_ctx *ctx, int argc, char **argv)
 	const char *path = NULL;
 
 	for (int i = 0; i + 1 < argc; i++) {
-		if (starts_with(argv[i], "--from="))
+		if (rd_starts_with(argv[i], "--from="))
 			path = argv[i] + strlen("--from=");
 		else if (strcmp(argv[i], "--from") == 0 && i + 2 < argc)
 			path = argv[i + 1];

@@ -88,7 +88,7 @@ static int refuse_option(const struct opt_tables *tables, const struct rd_cmd *c
 	if (strncmp(word, "--", 2) == 0)
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
 	for (size_t i = 0; i < tables->n; i++)
-		starts += strncmp(tables->opts[i]->name, name, strlen(name)) == 0;
+		starts += rd_starts_with(tables->opts[i]->name, name);
 	if (optopt >= LONG_BASE)
 		rd_err_set(err, EINVAL, command, "option '--%s' takes no argument", name);
 	else if (starts > 1)

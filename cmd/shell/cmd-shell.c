@@ -653,11 +653,6 @@ static int run_help(struct session *s, const struct shell_line *line)
 
 /* ---- lines */
 
-static bool begins(const char *name, const char *word)
-{
-	return strncmp(name, word, strlen(word)) == 0;
-}
-
 /* "explain 2" is about a finding; behind anything else there is the command of this name. */
 static bool is_number(const struct shell_line *line)
 {
@@ -677,7 +672,7 @@ static int find_own(const struct shell_line *line, const struct own_command **re
 	for (size_t i = 0; i < RD_ARRAY_SIZE(own_commands); i++) {
 		bool whole = strcmp(own_commands[i].name, word) == 0;
 
-		if (!whole && !begins(own_commands[i].name, word))
+		if (!whole && !rd_starts_with(own_commands[i].name, word))
 			continue;
 		*ret = &own_commands[i];
 		if (whole)
@@ -686,7 +681,7 @@ static int find_own(const struct shell_line *line, const struct own_command **re
 		rd_buf_printf(&names, "%s%s", n++ ? ", " : "", own_commands[i].name);
 	}
 	for (const struct rd_cmd *const *cmd = rd_commands; own && *cmd; cmd++)
-		if (!(*cmd)->hidden && begins((*cmd)->name, word) && strcmp((*cmd)->name, (*ret)->name) != 0)
+		if (!(*cmd)->hidden && rd_starts_with((*cmd)->name, word) && strcmp((*cmd)->name, (*ret)->name) != 0)
 			rd_buf_printf(&names, "%s%s", n++ ? ", " : "", (*cmd)->name);
 	if (n > 1)
 		return rd_err_set(err, EINVAL, word, "ambiguous: %s", names.data);
@@ -760,7 +755,7 @@ static int run_line(struct session *s, const char *text)
 
 static void add_candidate(struct rd_buf *out, const char *typed, const char *word, const char *help)
 {
-	if (begins(word, typed))
+	if (rd_starts_with(word, typed))
 		rd_buf_printf(out, "%s\t%s\n", word, help);
 }
 

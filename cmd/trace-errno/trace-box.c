@@ -188,7 +188,7 @@ void trace_box_pack(struct trace *t, struct trace_box *box, struct trace_reading
 
 static int is_ours(const struct dirent *entry)
 {
-	return strncmp(entry->d_name, NAME, strlen(NAME)) == 0;
+	return rd_starts_with(entry->d_name, NAME);
 }
 
 /* The names are in the order of time. */

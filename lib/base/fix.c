@@ -8,11 +8,6 @@
 
 #define ADVICE "# "
 
-static bool is_advice(const char *line)
-{
-	return strncmp(line, ADVICE, strlen(ADVICE)) == 0;
-}
-
 static char *lines_of(const char *fix, bool commands, bool advice, const char *separator)
 {
 	struct rd_buf out = { 0 };
@@ -20,7 +15,7 @@ static char *lines_of(const char *fix, bool commands, bool advice, const char *s
 	size_t size;
 
 	while (rd_next_line(&fix, &line, &size)) {
-		size_t mark = is_advice(line) ? strlen(ADVICE) : 0;
+		size_t mark = rd_starts_with(line, ADVICE) ? strlen(ADVICE) : 0;
 
 		if (mark ? !advice : !commands)
 			continue;
@@ -99,7 +94,8 @@ char *rd_fix_fill(const char *fix, const struct rd_fix_word *words, size_t n)
 				rd_buf_add(&filled, line + i, 1);
 			}
 		}
-		rd_buf_printf(&out, "%s%s%s", out.len ? "\n" : "", whole || is_advice(line) ? "" : ADVICE, filled.data);
+		rd_buf_printf(&out, "%s%s%s", out.len ? "\n" : "", whole || rd_starts_with(line, ADVICE) ? "" : ADVICE,
+			      filled.data);
 	}
 	return out.data;
 }

@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 
 #include "base/environ.h"
+#include "base/text.h"
 
 /* clang-format off */
 #ifdef RD_STATIC
@@ -84,7 +85,7 @@ char **rd_environ_hide(void)
 		return whole;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(harmless); i++)
 		for (char **variable = environ; *variable; variable++)
-			if (strncmp(*variable, harmless[i], strlen(harmless[i])) == 0) {
+			if (rd_starts_with(*variable, harmless[i])) {
 				shown[n++] = *variable;
 				break;
 			}

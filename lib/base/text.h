@@ -7,6 +7,11 @@
 
 #include "base/err.h"
 
+static inline bool rd_starts_with(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
 /* A new string formatted by printf; caller frees. Out of memory ends the program (rd_out_of_memory). */
 char *rd_text(const char *fmt, ...) RD_PRINTF(1, 2);
 char *rd_vtext(const char *fmt, va_list ap) RD_PRINTF(1, 0);

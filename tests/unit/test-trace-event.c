@@ -360,7 +360,7 @@ HOST_TEST(damaged_records_do_no_harm)
 		assert_in_range(ev.n_chain, 0, RD_CHAIN_SLOTS);
 		assert_in_range(ev.n_kstack, 0, RD_STACK_MAX);
 		assert_in_range(ev.moment.n_handles, 0, RD_MOMENT_HANDLES);
-		assert_in_range(ev.moment.fault.kind, 0, RD_MAP_KINDS - 1);
+		assert_in_range(ev.moment.fault.kind, 0, RD_MAPPING_OTHER);
 		assert_in_range(strlen(ev.moment.fault.name), 0, sizeof(ev.moment.fault.name) - 1);
 		assert_true(ev.request.readable || !rd_req_has(&ev.request, RD_REQ_ADDRESS));
 		rd_chain_settle(&ev, NULL);

@@ -232,11 +232,6 @@ static size_t object_length(const char *key)
 	return dot ? (size_t)(dot - key) + 1 : 0;
 }
 
-static bool starts_with(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
-
 static int compare_key(const void *line, const void *key)
 {
 	const char *a = (*(const struct rd_profile_line *const *)line)->key, *b = key;
@@ -303,7 +298,7 @@ static void report_missing(struct compare *cmp, const char *kind, const char *id
 		size_t n = object_length(key), k = strlen(kind);
 
 		/* A missing object is reported once, with its first line. */
-		if (!starts_with(key, kind) || n <= k + 1 || strchr(key, '*') ||
+		if (!rd_starts_with(key, kind) || n <= k + 1 || strchr(key, '*') ||
 		    find_object(&cmp->wanted, key) != &cmp->profile->v[i] || find_object(&cmp->own, key))
 			continue;
 		add_finding(cmp, id, RD_SEV_CRITICAL, rd_text("%s %.*s", what, (int)(n - 1 - k), key + k),
@@ -335,9 +330,9 @@ static bool is_grave(const char *key)
 /* Not compared here: keys that are reported separately, and those that were not read. */
 static bool is_compared(const struct compare *cmp, const char *key)
 {
-	if (starts_with(key, "rule.") || starts_with(key, "count.gpus") || starts_with(key, "count.nics"))
+	if (rd_starts_with(key, "rule.") || rd_starts_with(key, "count.gpus") || rd_starts_with(key, "count.nics"))
 		return false;
-	return (!starts_with(key, "module.") && !starts_with(key, "software.")) || cmp->with_software;
+	return (!rd_starts_with(key, "module.") && !rd_starts_with(key, "software.")) || cmp->with_software;
 }
 
 /* If the interface of a port is missing and the profile contains it, that is reported, and its attributes are not. */
@@ -346,7 +341,8 @@ static bool is_reported_by_netdev(const struct compare *cmp, const struct rd_pro
 	size_t n = object_length(own->key), at;
 	_cleanup_free_ char *key = NULL;
 
-	if (!starts_with(own->key, "port.") || !starts_with(own->key + n, "netdev_") || strcmp(own->value, "none") != 0)
+	if (!rd_starts_with(own->key, "port.") || !rd_starts_with(own->key + n, "netdev_") ||
+	    strcmp(own->value, "none") != 0)
 		return false;
 	key = rd_text("%.*snetdev", (int)n, own->key);
 	at = find_key(&cmp->wanted, key);
@@ -382,8 +378,8 @@ static void compare_value(struct compare *cmp, const struct rd_profile_line *lin
 		compare_own(cmp, line, cmp->own.v[i]);
 	}
 	/* A missing object has already been reported. */
-	if (!any && (pattern || find_object(&cmp->own, line->key) || starts_with(line->key, "module.") ||
-		     starts_with(line->key, "software.")))
+	if (!any && (pattern || find_object(&cmp->own, line->key) || rd_starts_with(line->key, "module.") ||
+		     rd_starts_with(line->key, "software.")))
 		add_finding(cmp, "profile-value", RD_SEV_WARNING, rd_text("%s", line->key), rd_text("nothing"),
 			    line->value);
 }

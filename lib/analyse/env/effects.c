@@ -128,8 +128,7 @@ static bool is_known(const struct rd_env_names *library, const char *name)
 	if (is_listed(library->names, name + skip))
 		return true;
 	for (const char *at = library->prefixes; next_name(&at, prefix);)
-		if (strncmp(name + skip, prefix, strlen(prefix)) == 0 &&
-		    is_listed(library->fields, name + skip + strlen(prefix)))
+		if (rd_starts_with(name + skip, prefix) && is_listed(library->fields, name + skip + strlen(prefix)))
 			return true;
 	return false;
 }

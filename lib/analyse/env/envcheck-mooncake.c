@@ -117,7 +117,7 @@ static const char *unused_by(const struct rd_effects *all, const char *name)
 	if (!rd_effects_find(all, "MC_FORCE_TCP"))
 		return NULL;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(about); i++)
-		if (strncmp(name, about[i], strlen(about[i])) == 0)
+		if (rd_starts_with(name, about[i]))
 			return "MC_FORCE_TCP";
 	return NULL;
 }

@@ -40,7 +40,7 @@ static const char *parse_merge_level(const char *text)
 	static const char *const known[] = { "LOC", "PORT", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS" };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(known); i++)
-		if (strncmp(text, known[i], strlen(known[i])) == 0)
+		if (rd_starts_with(text, known[i]))
 			return known[i];
 	return NULL;
 }

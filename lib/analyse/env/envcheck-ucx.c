@@ -140,7 +140,7 @@ static void look_up_entry(struct rd_check_env *check, struct devices *devices, c
 	}
 	snprintf(key, sizeof(key), "%.*s:", (int)(name < 120 ? name : 120), entry);
 	at = lower_bound(devices->labels, host->n_ports, key);
-	for (; at < host->n_ports && strncmp(devices->labels[at].name.text, key, strlen(key)) == 0; at++) {
+	for (; at < host->n_ports && rd_starts_with(devices->labels[at].name.text, key); at++) {
 		found = true;
 		/* Without a port, all ports match. */
 		if (name == n)

@@ -51,7 +51,7 @@ bool rd_hca_entry_matches(const struct rd_hca_list *list, const struct rd_hca_en
 {
 	if (entry->port != -1 && entry->port != (int)port)
 		return false;
-	return list->exact ? strcmp(name, entry->name) == 0 : strncmp(name, entry->name, strlen(entry->name)) == 0;
+	return list->exact ? strcmp(name, entry->name) == 0 : rd_starts_with(name, entry->name);
 }
 
 bool rd_hca_list_allows(const struct rd_hca_list *list, const char *name, unsigned port)

@@ -319,18 +319,6 @@ static void port_value(const struct rd_port *port, int pci, int index, bool near
 		items->ret->unread[items->trait]++;
 }
 
-static bool has_default_route(const struct rd_host *host, const struct rd_port *port)
-{
-	for (size_t n = 0; n < port->n_netdevs; n++) {
-		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[n]];
-		int master = rd_host_find_netdev(host, netdev->master);
-
-		if (netdev->default_route || (master >= 0 && host->netdevs[master].default_route))
-			return true;
-	}
-	return false;
-}
-
 static void port_traits(const struct rd_port_views *views, const struct rd_below *below, struct items *items)
 {
 	const struct rd_host *host = views->host;
@@ -354,7 +342,7 @@ static void port_traits(const struct rd_port_views *views, const struct rd_below
 					   items->trait != RD_TRAIT_LAYER && port->link_layer ? port->link_layer : ""),
 				   items);
 		if (items->n > had)
-			items->v[had].front = has_default_route(host, port);
+			items->v[had].front = rd_port_route(host, port) != NULL;
 	}
 }
 

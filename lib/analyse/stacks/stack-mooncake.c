@@ -44,7 +44,7 @@ static bool is_container_netdev(const char *netdev)
 	static const char *const prefixes[] = { "flannel", "cni", "calico", "vxlan", "docker" };
 
 	for (size_t i = 0; netdev && i < RD_ARRAY_SIZE(prefixes); i++)
-		if (strncmp(netdev, prefixes[i], strlen(prefixes[i])) == 0)
+		if (rd_starts_with(netdev, prefixes[i]))
 			return true;
 	return netdev && strcmp(netdev, "tunl0") == 0;
 }

@@ -285,7 +285,7 @@ static int command_function(const struct rd_event *event, const struct rd_fnset 
 	size_t n = strlen(name);
 	int fn;
 
-	if (!event->method || strncmp(event->method, carried, strlen(carried)) != 0)
+	if (!event->method || !rd_starts_with(event->method, carried))
 		return -1;
 	for (const char *p = event->method + strlen(carried); *p && n < sizeof(name) - 1; p++)
 		name[n++] = (char)tolower((unsigned char)*p);

@@ -185,7 +185,7 @@ static const char *driver_of(const struct rd_ibdev *dev)
 	if (dev->parent_netdev)
 		return "rxe";
 	for (size_t i = 0; i < RD_ARRAY_SIZE(drivers); i++)
-		if (strncmp(dev->name, drivers[i].name, strlen(drivers[i].name)) == 0)
+		if (rd_starts_with(dev->name, drivers[i].name))
 			return drivers[i].rdma;
 	return dev->driver;
 }

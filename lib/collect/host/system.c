@@ -290,7 +290,7 @@ void rd_collect_userspace(const struct rd_sysfs *fs, struct rd_system *system)
 		while ((line = strsep(&rest, "\n"))) {
 			line = rd_trim(line);
 			for (size_t k = 0; k < RD_ARRAY_SIZE(kinds); k++)
-				if (strncmp(line, kinds[k], strlen(kinds[k])) == 0 && strchr(line, '='))
+				if (rd_starts_with(line, kinds[k]) && strchr(line, '='))
 					rd_texts_add(&system->job_env, line);
 		}
 	}

@@ -725,8 +725,7 @@ static size_t take_topology(struct reader *reader, const char *text, size_t size
 		struct cursor cursor = { at + 1, end };
 
 		for (size_t i = 0; i < RD_ARRAY_SIZE(places); i++)
-			if ((size_t)(end - at - 1) > strlen(places[i]) &&
-			    strncmp(at + 1, places[i], strlen(places[i])) == 0) {
+			if ((size_t)(end - at - 1) > strlen(places[i]) && rd_starts_with(at + 1, places[i])) {
 				n += parse_location(reader, &cursor);
 				break;
 			}

@@ -168,7 +168,7 @@ void rd_collect_proc_peers(struct rd_source *src, struct rd_proc *proc)
 static const char *find_line(const char *text, const char *name)
 {
 	while (text && *text) {
-		if (strncmp(text, name, strlen(name)) == 0)
+		if (rd_starts_with(text, name))
 			return text + strlen(name);
 		text = strchr(text, '\n');
 		text = text ? text + 1 : NULL;
@@ -205,7 +205,7 @@ static void read_frozen(struct rd_source *src, struct rd_proc *proc)
 		rd_read_textf(src, &text, NULL, "%s", path);
 		value = find_line(text, files[i].line);
 		if (value)
-			RD_SET(proc->frozen, strncmp(value, files[i].yes, strlen(files[i].yes)) == 0);
+			RD_SET(proc->frozen, rd_starts_with(value, files[i].yes));
 	}
 }
 

@@ -56,7 +56,7 @@ int rd_cgroups_id(struct rd_cgroups *cg, const char *path, uint64_t *ret, struct
 	if (!cg->mount)
 		return rd_err_set(err, ENOTSUP, path,
 				  "cannot filter by cgroup: this host has no unified cgroup hierarchy (cgroup v2)");
-	if (!strncmp(path, cg->mount, strlen(cg->mount)))
+	if (rd_starts_with(path, cg->mount))
 		path += strlen(cg->mount);
 	if ((size_t)snprintf(dir, sizeof(dir), "%s%s%s", cg->mount, *path == '/' ? "" : "/", path) >= sizeof(dir))
 		return rd_err_set(err, ENAMETOOLONG, "cgroup", "path is too long");
@@ -173,7 +173,7 @@ static bool is_interface_file(const char *name)
 						"hugetlb.", "rdma.",   "misc.", "irq.",	   "dmem." };
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(prefixes); i++)
-		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+		if (rd_starts_with(name, prefixes[i]))
 			return true;
 	return false;
 }

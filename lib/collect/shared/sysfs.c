@@ -91,7 +91,7 @@ static bool is_printed(const char *path, const char *text)
 	static bool is_compiled[RD_ARRAY_SIZE(printed)];
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(printed); i++) {
-		if (strncmp(path, printed[i].folder, strlen(printed[i].folder)) != 0 || !is_file(path, printed[i].file))
+		if (!rd_starts_with(path, printed[i].folder) || !is_file(path, printed[i].file))
 			continue;
 		if (!printed[i].pattern)
 			return *text && text[strcspn(text, "/ \t\n\r\v\f")] == '\0';

@@ -318,8 +318,8 @@ static bool parse_report(const char *text, struct report *ret)
 static const struct status *find_status(const struct report *report)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(statuses); i++)
-		if (!strncmp(report->command, statuses[i].command, strlen(statuses[i].command)) &&
-		    !strncmp(report->status, statuses[i].status, strlen(statuses[i].status)))
+		if (rd_starts_with(report->command, statuses[i].command) &&
+		    rd_starts_with(report->status, statuses[i].status))
 			return &statuses[i];
 	return NULL;
 }

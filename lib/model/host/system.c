@@ -111,7 +111,7 @@ bool rd_maps_peers(const struct rd_system *system)
 			if (!strchr(blanks, *at) && n + 1 < sizeof(pair))
 				pair[n++] = *at;
 		pair[n] = 0;
-		if (strncmp(pair, key, strlen(key)) == 0) {
+		if (rd_starts_with(pair, key)) {
 			const char *value = pair + strlen(key);
 
 			value += strspn(value, "0");

@@ -60,7 +60,7 @@ size_t rd_job_count_open(const struct rd_job_proc *proc, const char *prefix)
 	size_t n = 0;
 
 	for (size_t i = 0; i < proc->opened.n; i++)
-		n += strncmp(proc->opened.v[i], prefix, strlen(prefix)) == 0;
+		n += rd_starts_with(proc->opened.v[i], prefix);
 	return n;
 }
 

@@ -533,7 +533,7 @@ static int unit_of(const struct rd_meaning *meaning)
 static struct rd_metric *family_of(struct rd_metrics *metrics, const struct rd_counter *counter)
 {
 	const char *group = rd_counter_group_name(counter->group);
-	bool has_group = strncmp(counter->name, group, strlen(group)) == 0 && counter->name[strlen(group)] == '_';
+	bool has_group = rd_starts_with(counter->name, group) && counter->name[strlen(group)] == '_';
 	_cleanup_free_ char *name = has_group ? rd_text("%s", counter->name) : rd_text("%s_%s", group, counter->name);
 	int unit = unit_of(counter->meaning);
 

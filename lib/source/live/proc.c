@@ -268,7 +268,7 @@ void rd_proc_libs_print(const char *maps, struct rd_buf *out)
 		const char *slash = memrchr(line, '/', size);
 
 		for (size_t i = 0; slash && i < RD_ARRAY_SIZE(libraries); i++)
-			found[i] |= strncmp(slash + 1, libraries[i], strlen(libraries[i])) == 0;
+			found[i] |= rd_starts_with(slash + 1, libraries[i]);
 	}
 	rd_buf_str(out, "");
 	for (size_t i = 0; i < RD_ARRAY_SIZE(libraries); i++)
@@ -362,7 +362,7 @@ static int open_below(const struct rd_proc_job *job, const char *path, int flags
 static int begins_with_one_of(const char *name, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0)
+		if (rd_starts_with(name, names[i]))
 			return (int)i;
 	return -1;
 }

@@ -94,8 +94,7 @@ static void remove_stale(int folder)
 	while ((entry = readdir(dir))) {
 		_cleanup_close_ int fd = -1;
 
-		if (strncmp(entry->d_name, TEMPORARY, strlen(TEMPORARY)) != 0 ||
-		    strlen(entry->d_name) != strlen(TEMPORARY "XXXXXX"))
+		if (!rd_starts_with(entry->d_name, TEMPORARY) || strlen(entry->d_name) != strlen(TEMPORARY "XXXXXX"))
 			continue;
 		fd = openat(folder, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 		if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&

@@ -476,7 +476,7 @@ static void redact_gpu(struct rd_redact *redact, const char *text, struct rd_buf
 
 	learn_serials(redact, text);
 	while (rd_next_line(&text, &line, &n))
-		if (strncmp(line, model, strlen(model)) == 0)
+		if (rd_starts_with(line, model))
 			rd_buf_add(out, line, (size_t)(text - line));
 		else
 			rd_redact_text(redact, line, (size_t)(text - line), 0, out);
@@ -530,7 +530,7 @@ static void redact_keep_lines(const char *text, const char *const *beginnings, s
 
 	while (rd_next_line(&text, &line, &n))
 		for (const char *const *begin = beginnings; *begin; begin++)
-			if (strncmp(line, *begin, strlen(*begin)) == 0) {
+			if (rd_starts_with(line, *begin)) {
 				rd_buf_add(out, line, (size_t)(text - line));
 				break;
 			}
@@ -660,7 +660,7 @@ static char *redact_path(struct rd_redact *redact, const char *dir, const char *
 	struct rd_buf out = { 0 };
 
 	rd_buf_str(&out, "");
-	if (strncmp(path, CGROUPS, strlen(CGROUPS)) == 0) {
+	if (rd_starts_with(path, CGROUPS)) {
 		rd_buf_str(&out, CGROUPS);
 		path += strlen(CGROUPS);
 		dir = CGROUPS;

@@ -434,7 +434,7 @@ void rd_redact_node_desc(struct rd_redact *redact, const char *text, size_t size
 			continue;
 		}
 		for (size_t v = 0; v < RD_ARRAY_SIZE(vendors); v++)
-			keep |= strncmp(text + i, vendors[v], strlen(vendors[v])) == 0;
+			keep |= rd_starts_with(text + i, vendors[v]);
 		if (keep || is_name(redact, text + i, n) || span(text + i, n, isdigit) == n) {
 			rd_buf_add(out, text + i, n);
 		} else {

@@ -6,14 +6,6 @@
 #include "source/shared/source.h"
 #include "trace/attach/attach.h"
 
-uint64_t rd_attach_clock(clockid_t clock)
-{
-	struct timespec ts = { 0 };
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 int rd_attach_create_record(struct rd_attach *attach)
 {
 	struct rd_hold_record *owner = &attach->owner;
@@ -34,7 +26,7 @@ int rd_attach_create_record(struct rd_attach *attach)
 	start = rd_stat_field(stat, 22);
 	if (!start || rd_take_uint(&start, RD_DECIMAL, UINT64_MAX, &owner->holder_start) != 0)
 		owner->holder_start = 0;
-	owner->since = rd_attach_clock(CLOCK_REALTIME);
+	owner->since = rd_clock_ns(CLOCK_REALTIME);
 	snprintf(owner->what, sizeof(owner->what), "%s",
 		 attach->opts->qp || attach->opts->query ? "qp-state" :
 		 attach->opts->service			 ? "service" :

@@ -76,7 +76,7 @@ static int describe(const struct rd_attach *attach)
 		if (role && bpf_map_update_elem(bpf_map__fd(skel->maps.roles), &i, &role, BPF_ANY))
 			return -errno;
 	}
-	value.time = rd_attach_clock(CLOCK_MONOTONIC);
+	value.time = rd_clock_ns(CLOCK_MONOTONIC);
 	return bpf_map_update_elem(bpf_map__fd(skel->maps.rdmadiag_qps), &head, &value, BPF_ANY) ? -errno : 0;
 }
 

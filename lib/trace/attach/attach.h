@@ -161,9 +161,6 @@ void rd_attach_close(struct rd_attach *attach);
 
 /* ---- internal */
 
-/* In ns. */
-uint64_t rd_attach_clock(clockid_t clock);
-
 /* Takes ownership of the descriptor of an attached program. */
 void rd_attach_keep_prog(struct rd_attach *attach, int fd, uint32_t module);
 

@@ -194,7 +194,7 @@ static int tick(void *arg, size_t done, size_t total)
 	struct holder *h = arg;
 	struct pollfd p[] = { { .fd = h->sock, .events = POLLIN | POLLOUT }, { .fd = h->signals, .events = POLLIN } };
 	struct rd_msg msg = { .type = RD_MSG_PROGRESS, .a = done, .b = total };
-	uint64_t now = rd_attach_clock(CLOCK_MONOTONIC);
+	uint64_t now = rd_clock_ns(CLOCK_MONOTONIC);
 
 	poll(p, RD_ARRAY_SIZE(p), 0);
 	if (p[0].revents & ~POLLOUT || p[1].revents)
@@ -232,7 +232,7 @@ static bool handle_message(struct holder *h)
 		return true;
 	if (r || msg.type == RD_MSG_STOP)
 		return false;
-	h->watch.heard_ns = rd_attach_clock(CLOCK_MONOTONIC);
+	h->watch.heard_ns = rd_clock_ns(CLOCK_MONOTONIC);
 	if (msg.type == RD_MSG_GET_COUNTS) {
 		read_counts(h, &reply.counts);
 		rd_msg_send(h->sock, &reply, NULL, 0);
@@ -257,7 +257,7 @@ static bool handle_message(struct holder *h)
 
 static enum rd_early_end check_limits(struct holder *h, struct rd_err *err)
 {
-	struct rd_watch_reading reading = { .now_ns = rd_attach_clock(CLOCK_MONOTONIC) };
+	struct rd_watch_reading reading = { .now_ns = rd_clock_ns(CLOCK_MONOTONIC) };
 	struct rd_attach_counts counts;
 	enum rd_early_end why;
 
@@ -287,7 +287,7 @@ static enum rd_early_end serve(struct holder *h, struct rd_err *err)
 	enum rd_early_end why = RD_EARLY_END_NOT;
 	struct signalfd_siginfo sender = { 0 };
 
-	h->watch.heard_ns = rd_attach_clock(CLOCK_MONOTONIC);
+	h->watch.heard_ns = rd_clock_ns(CLOCK_MONOTONIC);
 	while (!why) {
 		struct pollfd p[] = { { .fd = h->sock, .events = POLLIN }, { .fd = h->signals, .events = POLLIN } };
 
@@ -385,7 +385,7 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 	struct rd_errlist notes = {};
 	_cleanup_free_ char *reason = NULL;
 	const char *log, *line;
-	uint64_t start = rd_attach_clock(CLOCK_MONOTONIC);
+	uint64_t start = rd_clock_ns(CLOCK_MONOTONIC);
 	struct rd_err err = {};
 	enum rd_early_end why;
 	int r;
@@ -406,7 +406,7 @@ _Noreturn void rd_holder_run(int sock, struct rd_fnset *set, const struct rd_ses
 	}
 	if (!r) {
 		msg.type = RD_MSG_READY;
-		msg.seconds = (double)(rd_attach_clock(CLOCK_MONOTONIC) - start) / 1e9;
+		msg.seconds = (double)(rd_clock_ns(CLOCK_MONOTONIC) - start) / 1e9;
 		msg.a = h.attach.programs.on_at;
 		msg.b = h.attach.programs.loads_at;
 		msg.unloads_at = h.attach.programs.unload_asked ? h.attach.programs.unloads_at : SIZE_MAX;

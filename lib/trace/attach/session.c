@@ -402,7 +402,7 @@ void rd_session_reading(struct rd_session *session)
 {
 	struct pollfd p = { .fd = session->sock, .events = POLLOUT };
 	struct rd_msg msg = { .type = RD_MSG_READING };
-	uint64_t now = rd_attach_clock(CLOCK_MONOTONIC);
+	uint64_t now = rd_clock_ns(CLOCK_MONOTONIC);
 
 	if (session->stopped || session->early_end || now - session->reading_sent < READING_NS)
 		return;

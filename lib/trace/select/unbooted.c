@@ -356,7 +356,7 @@ static bool is_in_tree(const char *path)
 	while ((path = strstr(path, "/kernel/"))) {
 		path += strlen("/kernel/");
 		for (size_t i = 0; i < RD_ARRAY_SIZE(tops); i++)
-			if (!strncmp(path, tops[i], strlen(tops[i])))
+			if (rd_starts_with(path, tops[i]))
 				return true;
 		path--;
 	}
