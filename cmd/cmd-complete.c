@@ -306,12 +306,11 @@ static struct rd_source *open_bundle(struct rd_ctx *ctx, int argc, char **argv)
 	struct rd_source *source = NULL;
 	const char *path = NULL;
 
-	for (int i = 0; i + 1 < argc; i++) {
+	for (int i = 0; i + 1 < argc; i++)
 		if (rd_starts_with(argv[i], "--from="))
 			path = argv[i] + strlen("--from=");
 		else if (strcmp(argv[i], "--from") == 0 && i + 2 < argc)
 			path = argv[i + 1];
-	}
 	if (!path || strcmp(path, "-") == 0)
 		return NULL;
 	rd_privileges_note(RD_NEEDS_FOREIGN_BUNDLE, path);

@@ -152,11 +152,10 @@ void rd_help_add_questions(struct rd_buf *out)
 				width = (int)strlen(c->question);
 	rd_buf_str(out, RD_PROGRAM " finds what makes RDMA fail or slow down. Which question do you have?\n\n");
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++)
-		for (const struct rd_cmd *c = *cmd; c; c = c->variant) {
+		for (const struct rd_cmd *c = *cmd; c; c = c->variant)
 			if (c->question)
 				rd_buf_printf(out, "  %-*s  " RD_PROGRAM " %s%s%s\n", width, c->question, c->name,
 					      c->option ? " --" : "", c->option ?: "");
-		}
 	rd_buf_str(out, "\n" RD_PROGRAM " COMMAND --help describes a command; see also man " RD_PROGRAM ".\n");
 }
 

@@ -57,11 +57,10 @@ static int read_limits(struct fabric_session *s, struct rd_err *err)
 	for (size_t i = table.n; i-- > 0 && !r;)
 		r = rd_fabric_limits_parse(table.v[i].path, (const char *)table.v[i].bytes.data, table.v[i].bytes.size,
 					   &s->limits, err);
-	if (!r && s->cmd->thresholds) {
+	if (!r && s->cmd->thresholds)
 		r = rd_read_local(s->cmd->thresholds, &own, err) ?:
 			    rd_fabric_limits_parse(s->cmd->thresholds, (const char *)own.data, own.size, &s->limits,
 						   err);
-	}
 	return r;
 }
 
@@ -92,10 +91,9 @@ static int session_init(struct rd_ctx *ctx, struct fabric_session *s, struct rd_
 		r = parse_shard(s, err);
 	if (!r && cmd->compare)
 		r = read_topology(cmd->compare, &s->plan, err);
-	if (!r && cmd->shards) {
+	if (!r && cmd->shards)
 		r = rd_read_local(cmd->shards, &hosts, err) ?:
 			    rd_hostfile_parse(cmd->shards, (const char *)hosts.data, hosts.size, &s->hosts, err);
-	}
 	return r;
 }
 

@@ -321,12 +321,11 @@ static size_t merge_counts(struct rd_count *counts, size_t n)
 	size_t kept = 0;
 
 	qsort(counts, n, sizeof(*counts), by_key);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		if (kept && by_key(&counts[kept - 1], &counts[i]) == 0)
 			counts[kept - 1].count += counts[i].count;
 		else
 			counts[kept++] = counts[i];
-	}
 	qsort(counts, kept, sizeof(*counts), by_count);
 	return kept;
 }

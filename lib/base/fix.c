@@ -105,7 +105,7 @@ static char *with_variable(const char *text, const char *name, size_t size)
 {
 	struct rd_buf out = { 0 };
 
-	for (size_t i = 0; text[i];) {
+	for (size_t i = 0; text[i];)
 		if ((i == 0 || !in_name(text[i - 1])) && name_size(text + i) == size &&
 		    strncmp(text + i, name, size) == 0) {
 			rd_buf_str(&out, "$i");
@@ -116,7 +116,6 @@ static char *with_variable(const char *text, const char *name, size_t size)
 		} else {
 			rd_buf_add(&out, text + i++, 1);
 		}
-	}
 	return out.data;
 }
 

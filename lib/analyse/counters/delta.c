@@ -190,10 +190,9 @@ void rd_deltas(const struct rd_counted *before, const struct rd_counted *now, st
 	bool same_set = before->set == now->set;
 	struct rd_map map = { 0 };
 
-	if (!same_set) {
+	if (!same_set)
 		for (size_t i = 0; i < before->set->n; i++)
 			rd_map_put(&map, hash_counter(before->set, &before->set->counters[i]), i);
-	}
 	for (size_t i = 0; i < now->set->n_ports; i++)
 		spans[i] = (struct span){ port_note(before, now, (uint32_t)i), { UINT64_MAX, UINT64_MAX } };
 	for (size_t i = 0; i < now->set->n; i++) {
@@ -264,7 +263,7 @@ void rd_rates_init(struct rd_rates *rates, const struct rd_counter_set *set)
 	rates->ports = rd_alloc(set->n_ports + 1, sizeof(*rates->ports));
 	rates->counters = rd_alloc(set->n_ports + 1, sizeof(*rates->counters));
 	memset(rates->counters, 0xff, (set->n_ports + 1) * sizeof(*rates->counters)); /* NONE */
-	for (size_t g = 0; g < RD_ARRAY_SIZE(groups); g++) {
+	for (size_t g = 0; g < RD_ARRAY_SIZE(groups); g++)
 		for (uint32_t i = 0; i < set->n; i++) {
 			const struct rd_counter *counter = &set->counters[i];
 
@@ -274,7 +273,6 @@ void rd_rates_init(struct rd_rates *rates, const struct rd_counter_set *set)
 				if (counter->about->topic == topics[load])
 					add_candidate(&rates->counters[counter->port], load, set, i);
 		}
-	}
 }
 
 void rd_rates_deinit(struct rd_rates *rates)

@@ -258,13 +258,12 @@ static void compare_nodes(struct comparison *c)
 			c->of[c->of[i].root].adapters++;
 	find_owners(c);
 	/* Counts what the finding of each owner covers. */
-	for (size_t i = 0; i < c->plan->n_nodes; i++) {
+	for (size_t i = 0; i < c->plan->n_nodes; i++)
 		if (c->of[i].owner != RD_NONE && c->of[i].owner != i) {
 			c->of[c->of[i].owner].switches++;
 			c->of[c->of[i].owner].adapters += c->of[i].adapters;
 			c->of[i].adapters = 0;
 		}
-	}
 	/* Those that explain others first. */
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < c->plan->n_nodes; i++)

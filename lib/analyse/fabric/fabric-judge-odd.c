@@ -687,12 +687,11 @@ static void judge_uplinks(struct judge *j)
 			u.pairs[k++] = (struct pair){ port->node, j->fabric->ports[port->peer].node, 1 };
 	}
 	qsort(u.pairs, k, sizeof(*u.pairs), compare_pairs);
-	for (size_t i = 0; i < k; i++) {
+	for (size_t i = 0; i < k; i++)
 		if (u.n_pairs > 0 && compare_pairs(&u.pairs[u.n_pairs - 1], &u.pairs[i]) == 0)
 			u.pairs[u.n_pairs - 1].n++;
 		else
 			u.pairs[u.n_pairs++] = u.pairs[i];
-	}
 	describe_switches(&u);
 	/* A cable is reported at the lower end. */
 	for (int leaves = 1; leaves >= 0; leaves--)

@@ -479,7 +479,7 @@ static bool is_wanted(const struct rd_against_state *st, size_t d)
 
 static void compare_nics(struct rd_against_state *st, const struct match *match)
 {
-	for (size_t d = 0; d < st->host->n_ibdevs; d++) {
+	for (size_t d = 0; d < st->host->n_ibdevs; d++)
 		if (match->nics[d] >= 0) {
 			compare_place(st, d, match);
 			compare_rate(st, d, match);
@@ -490,7 +490,6 @@ static void compare_nics(struct rd_against_state *st, const struct match *match)
 				st, &nic, &not_in_file,
 				rd_text("NCCL_IB_HCA, a port that was down, or a container without the device"), NULL);
 		}
-	}
 	for (size_t i = 0; i < match->file->n_ibdevs; i++) {
 		const char *name = match->file->ibdevs[i].name;
 		const struct rd_against_pair nic = { "nic", rd_ibdev_label(match->file, (int)i), NULL, "NIC" };

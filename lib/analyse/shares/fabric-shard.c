@@ -455,7 +455,7 @@ void rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t
 		if (d.shards->v[k].host)
 			hash = rd_hash(hash, d.shards->v[k].host, strlen(d.shards->v[k].host) + 1);
 	hash = hash_number(hash, d.shards->n);
-	for (size_t k = 0; k < d.fabric->n_nodes; k++) {
+	for (size_t k = 0; k < d.fabric->n_nodes; k++)
 		for (size_t p = d.fabric->nodes[k].first; p < d.fabric->nodes[k].end; p++) {
 			const struct rd_fabric_port *port = &d.fabric->ports[p], *peer;
 
@@ -467,7 +467,6 @@ void rd_shards_divide(const struct rd_fabric *fabric, char *const *names, size_t
 			hash = hash_number(hash, peer ? d.fabric->nodes[peer->node].guid : 0);
 			hash = hash_number(hash, peer ? peer->number : 0);
 		}
-	}
 	ret->topology = hash;
 	/* Assigns the ports of each host's own adapters. */
 	for (size_t i = 0; i < d.fabric->n_ports; i++) {

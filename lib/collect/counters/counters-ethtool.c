@@ -130,7 +130,7 @@ static void take_group(struct walk *walk, const struct nlattr *group)
 	uint64_t id;
 
 	/* The kernel sends the id of the group before its statistics. */
-	while (rd_nla_next_nested(group, &attr)) {
+	while (rd_nla_next_nested(group, &attr))
 		switch (mnl_attr_get_type(attr)) {
 		case ETHTOOL_A_STATS_GRP_ID:
 			names = rd_nla_uint(attr, &id) && id < RD_ARRAY_SIZE(groups) ? groups[id] : NULL;
@@ -146,7 +146,6 @@ static void take_group(struct walk *walk, const struct nlattr *group)
 			take_bucket(walk, attr, "tx");
 			break;
 		}
-	}
 }
 
 /* An array of u64: the total first, then optionally the values of each lane. */

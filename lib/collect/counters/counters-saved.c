@@ -223,7 +223,7 @@ static void read_document(struct rd_json *json, struct document *document)
 	_cleanup_buf_ struct rd_buf name = RD_BUF_CHECKED;
 
 	rd_json_enter(json, '{');
-	while (rd_json_member(json, &name)) {
+	while (rd_json_member(json, &name))
 		if (strcmp(name.data, "schema") == 0)
 			read_cell(json, &document->schema);
 		else if (strcmp(name.data, "boot_id") == 0)
@@ -247,7 +247,6 @@ static void read_document(struct rd_json *json, struct document *document)
 			document->has_ports = read_array(json, &document->ports);
 		else
 			rd_json_skip(json);
-	}
 }
 
 static int take_document(const struct document *document, struct rd_counter_set *set, struct rd_counter_sample *sample)

@@ -782,10 +782,9 @@ static bool parse_version(struct reader *reader, const char *line)
 
 	if (r)
 		at = r + strlen("RCCL version ");
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 3; i++)
 		if (!at || !take_number(&at, &version[i]) || (i < 2 && *at++ != '.'))
 			return false;
-	}
 	memcpy(reader->log->version, version, sizeof(version));
 	reader->log->rccl = r != NULL;
 	return true;

@@ -250,12 +250,11 @@ static void take_info(void *arg, uint8_t command, const void *attrs, size_t size
 	devlink = device_of(arg, table[DEVLINK_ATTR_BUS_NAME], table[DEVLINK_ATTR_DEV_NAME]);
 	if (!devlink)
 		return;
-	while (rd_nla_next(attrs, size, &attr)) {
+	while (rd_nla_next(attrs, size, &attr))
 		if (mnl_attr_get_type(attr) == DEVLINK_ATTR_INFO_VERSION_RUNNING)
 			add_version(devlink, RD_FWVER_RUNNING, attr);
 		else if (mnl_attr_get_type(attr) == DEVLINK_ATTR_INFO_VERSION_STORED)
 			add_version(devlink, RD_FWVER_STORED, attr);
-	}
 }
 
 static void take_reporter(void *arg, uint8_t command, const void *attrs, size_t size)

@@ -695,12 +695,11 @@ static void sort_qps(struct rd_res *res)
 		sorted++;
 	if (sorted < res->n_qps)
 		qsort(res->qps, res->n_qps, sizeof(*res->qps), compare_qps);
-	for (size_t i = 0; i < res->n_qps; i++) {
+	for (size_t i = 0; i < res->n_qps; i++)
 		if (kept > 0 && compare_qps(&res->qps[kept - 1], &res->qps[i]) == 0)
 			rd_qp_deinit(&res->qps[i]);
 		else
 			res->qps[kept++] = res->qps[i];
-	}
 	res->n_qps = kept;
 }
 

@@ -191,7 +191,7 @@ int rd_sysfs_list(const struct rd_sysfs *fs, struct rd_texts *ret, const char *f
 
 int rd_natural_compare(const char *a, const char *b)
 {
-	while (*a && *b) {
+	while (*a && *b)
 		if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
 			size_t na, nb;
 			int r;
@@ -213,7 +213,6 @@ int rd_natural_compare(const char *a, const char *b)
 			a++;
 			b++;
 		}
-	}
 	return *a ? 1 : *b ? -1 : 0;
 }
 

@@ -462,13 +462,12 @@ bool rd_find_path(const struct rd_failure *f, struct rd_explanation *ret, struct
 		return false;
 	if (f->other_net_ns && (f->event->err == -EINVAL || f->event->err == -EACCES))
 		return false;
-	if (f->other_net_ns) {
+	if (f->other_net_ns)
 		return rd_explain_fact(
 			looked,
 			"the process is in network namespace net:[%u]: its routes and neighbours are not readable from "
 			"here",
 			f->event->moment.net_ns.v);
-	}
 	if (f->event->err == -EINVAL || f->event->err == -EACCES)
 		return find_refusing_route(f, &e, ret);
 	if (find_scope(f, ret) || rd_find_mapped(&f->event->request.dst, ret) || find_down(f, &e, ret) ||

@@ -43,10 +43,9 @@ bool rd_find_exhausted(const struct rd_failure *f, struct rd_explanation *ret, s
 		if (!rd_is_verb(f->event, kinds[i].verb) || dev->used[kinds[i].kind].known != RD_OK ||
 		    !rd_failure_attr(f, kinds[i].attr, &most))
 			continue;
-		if (dev->used[kinds[i].kind].v < most) {
+		if (dev->used[kinds[i].kind].v < most)
 			return rd_explain_fact(looked, "%s has %" PRIu64 " %s of at most %" PRIu64, dev->name,
 					       dev->used[kinds[i].kind].v, kinds[i].what, most);
-		}
 		rd_explain(ret, "device-resources", rd_failure_in_driver(f) ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 			   "%s has no %s left: %" PRIu64 " of %s %" PRIu64 " are in use", dev->name, kinds[i].what,
 			   dev->used[kinds[i].kind].v, kinds[i].attr, most);
@@ -181,10 +180,9 @@ bool rd_find_rdma_cgroup(const struct rd_failure *f, struct rd_explanation *ret,
 	if (f->cgroups_known != RD_OK || f->cgroups_v1)
 		return false;
 	limiting = find_groups(f, &r);
-	if (!limiting.n) {
+	if (!limiting.n)
 		return rd_explain_fact(looked, "no control group of the process (%s) limits %s of %s", f->event->cgroup,
 				       r.name, f->event->ibdev);
-	}
 	if (!charges && !limiting.full)
 		return false;
 	if (limiting.n > 1 && !limiting.full)
@@ -330,10 +328,9 @@ bool rd_find_firmware(const struct rd_failure *f, struct rd_explanation *ret, st
 
 	if (!f->dev.pci) /* a soft device has none */
 		return false;
-	if (f->log.known == RD_DENIED) {
+	if (f->log.known == RD_DENIED)
 		return rd_explain_fact(
 			looked, "the kernel log is not readable (dmesg_restrict): messages of the driver are unknown");
-	}
 	for (size_t i = f->log.n; i-- > f->log_first;) {
 		const struct rd_krecord *record = &f->log.v[i];
 		_cleanup_free_ char *fix = NULL;

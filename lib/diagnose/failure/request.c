@@ -146,10 +146,9 @@ bool rd_find_descriptors(const struct rd_failure *f, struct rd_explanation *ret,
 	(void)looked;
 	if (m->nofile.known != RD_OK)
 		return false;
-	if (m->next_fd.known == RD_OK && m->next_fd.v < m->nofile.v) {
+	if (m->next_fd.known == RD_OK && m->next_fd.v < m->nofile.v)
 		return rd_explain_fact(looked, "RLIMIT_NOFILE is %" PRIu64 ", and all descriptors below %u were in use",
 				       m->nofile.v, m->next_fd.v);
-	}
 	rd_explain(ret, "descriptors-exhausted", RD_CONFIDENCE_HIGH,
 		   "all %" PRIu64 " file descriptors that the process may open (RLIMIT_NOFILE) are in use",
 		   m->nofile.v);

@@ -54,12 +54,11 @@ static bool add_fix(const struct rd_event *ev, struct rd_explanation *ret)
 	size_t n = strlen(unit);
 
 	if (strstr(path, "kubepods") || strstr(path, "docker") || strstr(path, "libpod") ||
-	    strstr(path, "cri-containerd")) {
+	    strstr(path, "cri-containerd"))
 		return rd_explain_fix(ret,
 				      "# raise the limit of the container: LimitMEMLOCK=infinity in the unit of the "
 				      "container runtime (containerd.service, docker.service), or --ulimit memlock=-1\n"
 				      "# then recreate the container");
-	}
 	if (slurm || (n > 8 && !strcmp(unit + n - 8, ".service") && !strstr(path, "/user@") && rd_word_is_plain(unit))) {
 		fix = rd_fix_fill(UNIT_FIX, &(struct rd_fix_word){ "UNIT", slurm ? "slurmd.service" : unit }, 1);
 		return rd_explain_fix(ret, "%s%s", fix, slurm ? SLURM_FIX : "");
@@ -162,8 +161,8 @@ static void add_mapping(const struct rd_mapping *m, struct rd_explanation *ret)
 	if (m->kind != RD_MAPPING_HOLE)
 		rd_explain_fact(ret, "mapping: 0x%" PRIx64 "-0x%" PRIx64 " %s%s%s%s%s", m->start, m->end,
 				m->kind == RD_MAPPING_NO_ACCESS ? m->writable ? "write-only" : "not readable" :
-				m->writable		    ? "read-write" :
-							      "read-only",
+				m->writable			? "read-write" :
+								  "read-only",
 				m->shared ? " shared" : " private", named ? " of '" : other, named ? m->name : "",
 				named ? "'" : "");
 }

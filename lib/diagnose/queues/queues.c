@@ -274,9 +274,8 @@ bool rd_find_queue_limits(const struct rd_failure *f, struct rd_explanation *ret
 	if (find_vector(f, ret))
 		return true;
 	n = check_limits(f, ret);
-	if (n) {
+	if (n)
 		return rd_explain_fix(ret, "# request 1 to the limits of the device: ibv_query_device, ibv_devinfo -v");
-	}
 	if (find_srq_limit(f, ret) || find_inline(f, ret))
 		return true;
 	if (f->n_attrs &&

@@ -34,12 +34,11 @@ void rd_fabric_sort_nodes(struct rd_fabric *fabric)
 	size_t n = 0;
 
 	rd_sort(fabric->nodes, fabric->n_nodes, sizeof(*fabric->nodes), rd_compare_u64);
-	for (size_t i = 0; i < fabric->n_nodes; i++) {
+	for (size_t i = 0; i < fabric->n_nodes; i++)
 		if (n && fabric->nodes[n - 1].guid == fabric->nodes[i].guid)
 			node_deinit(&fabric->nodes[i]);
 		else
 			fabric->nodes[n++] = fabric->nodes[i];
-	}
 	fabric->n_nodes = n;
 }
 
@@ -77,12 +76,11 @@ void rd_fabric_sort_ports(struct rd_fabric *fabric)
 	size_t n = 0;
 
 	rd_sort(fabric->ports, fabric->n_ports, sizeof(*fabric->ports), compare_ports);
-	for (size_t i = 0; i < fabric->n_ports; i++) {
+	for (size_t i = 0; i < fabric->n_ports; i++)
 		if (n && compare_ports(&fabric->ports[n - 1], &fabric->ports[i]) == 0)
 			RD_FREE(fabric->ports[i].values, fabric->ports[i].before);
 		else
 			fabric->ports[n++] = fabric->ports[i];
-	}
 	fabric->n_ports = n;
 	rd_fabric_index_ports(fabric);
 }

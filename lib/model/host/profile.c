@@ -197,7 +197,7 @@ bool rd_profile_matches(const char *pattern, const char *key)
 {
 	const char *star = NULL, *from = NULL;
 
-	while (*key) {
+	while (*key)
 		if (*pattern == '*') {
 			star = pattern++;
 			from = key;
@@ -210,7 +210,6 @@ bool rd_profile_matches(const char *pattern, const char *key)
 		} else {
 			return false;
 		}
-	}
 	while (*pattern == '*')
 		pattern++;
 	return !*pattern;

@@ -455,9 +455,8 @@ static int exchange(struct message message, const char *path, const void *data, 
 	}
 	if (message.result < 0 && err && reply.size == sizeof(*err))
 		memcpy(err, reply.data, sizeof(*err));
-	if (ret && message.result >= 0) {
+	if (ret && message.result >= 0)
 		*ret = RD_TAKE(reply);
-	}
 	return message.result;
 }
 

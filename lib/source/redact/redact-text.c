@@ -29,10 +29,9 @@ static size_t parse_hex(const char *text, size_t size, size_t group, char separa
 	size_t n = 0;
 
 	for (size_t i = 0; i < size; n++) {
-		if (n > 0 && group && n % group == 0) {
+		if (n > 0 && group && n % group == 0)
 			if (text[i++] != separator)
 				return 0;
-		}
 		if (n == max || i + 2 > size || rd_digit_value(text[i]) >= 16 || rd_digit_value(text[i + 1]) >= 16)
 			return 0;
 		ret[n] = (uint8_t)(rd_digit_value(text[i]) << 4 | rd_digit_value(text[i + 1]));

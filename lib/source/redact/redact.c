@@ -14,9 +14,8 @@
 
 void rd_redact_deinit(struct rd_redact *redact)
 {
-	for (size_t i = 0; i < redact->n_words; i++) {
+	for (size_t i = 0; i < redact->n_words; i++)
 		RD_FREE(redact->words[i].in, redact->words[i].out);
-	}
 	free(redact->words);
 	rd_map_deinit(&redact->words_by_text);
 	free(redact->entries);

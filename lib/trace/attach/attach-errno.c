@@ -147,7 +147,7 @@ static int describe_layout(int fd, __u64 key, const struct rd_fnset *set)
 		return 0;
 	for (size_t i = 0; i < RD_HANDLES_MAX; i++)
 		layout.handles[i] = RD_NOWHERE;
-	for (; places->size; places++) {
+	for (; places->size; places++)
 		if (places->field < RD_REQ_HANDLES && n < RD_HANDLES_MAX)
 			layout.handles[n++] = places->at;
 		else if (places->field == RD_REQ_ADDRESS)
@@ -158,7 +158,6 @@ static int describe_layout(int fd, __u64 key, const struct rd_fnset *set)
 			layout.access = places->at;
 		else if (places->field == RD_REQ_FD)
 			layout.fd = places->at;
-	}
 	return bpf_map_update_elem(fd, &key, &layout, BPF_ANY) ? -errno : 0;
 }
 

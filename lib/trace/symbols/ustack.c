@@ -609,12 +609,11 @@ static struct process *process_of(struct rd_ustack *us, uint32_t pid)
 {
 	struct process *oldest = &us->processes[0], *p = NULL;
 
-	for (size_t i = 0; i < PROCESSES && !p; i++) {
+	for (size_t i = 0; i < PROCESSES && !p; i++)
 		if (us->processes[i].pid == pid)
 			p = &us->processes[i];
 		else if (us->processes[i].used < oldest->used)
 			oldest = &us->processes[i];
-	}
 	/* Whether the PID was reused by a new process. What is cached of an ended process stays valid. */
 	if (p && (p->pidfd < 0 || poll(&(struct pollfd){ .fd = p->pidfd, .events = POLLIN }, 1, 0) > 0) &&
 	    rd_maps_any((pid_t)pid)) {
