@@ -82,6 +82,12 @@ process() {
 	put dev/null ''
 	run -2 "$RD" --from "$H" job --json
 	jq -e '.processes[0] | .pid == null and .able == false' <<<"$output"
+	put job/host "$(printf '%s\n' 'dev uverbs0 ENOENT' providers 'rdma mlx5_0' 'env UCX_TLS=^rc,dc,ud')"
+	run -0 "$RD" --from "$H" job
+	[ "${lines[0]}" = "a process started here: cannot use RDMA: mlx5_0: /dev/infiniband/uverbs0 is missing" ]
+	put job/host "$(printf '%s\n' 'dev uverbs0 231:192 0666 0 0' 'provider mlx5 1 1' providers 'rdma mlx5_0' 'env UCX_TLS=^rc,dc,ud')"
+	run -0 "$RD" --from "$H" job
+	[ "${lines[0]}" = "a process started here: uses TCP: set by UCX_TLS=^rc,dc,ud" ]
 }
 
 @test "job -- COMMAND has the status of the command, and its output; the verdict is on standard error" {

@@ -418,7 +418,7 @@ static void add_reason(const struct rd_job_input *in, struct rd_job_view *view, 
 					     "no connected queue pair, hardly any TCP traffic; ");
 		break;
 	}
-	if (view->asked == RD_JOB_ASKED_TCP)
+	if (view->asked == RD_JOB_ASKED_TCP && !(view->proc->here && obstacle && obstacle->severity == RD_SEV_CRITICAL))
 		view->reason = rd_text("%sset by %s", what, view->asked_by);
 	else if (obstacle)
 		view->reason = rd_text("%s%s: %s", what, obstacle->subject, obstacle->observed);

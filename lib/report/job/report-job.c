@@ -142,9 +142,10 @@ static const char *answer_of(const struct rd_job_view *view)
 
 	if (view->verdict != RD_JOB_IDLE || (!view->proc->here && !(unable && view->severity == RD_SEV_CRITICAL)))
 		return rd_job_verdict_name(view->verdict);
-	return unable			 ? "cannot use RDMA" :
-	       view->able.known != RD_OK ? "cannot tell whether RDMA can be used" :
-					   "can use RDMA";
+	return unable			       ? "cannot use RDMA" :
+	       view->asked == RD_JOB_ASKED_TCP ? "uses TCP" :
+	       view->able.known != RD_OK       ? "cannot tell whether RDMA can be used" :
+						 "can use RDMA";
 }
 
 char *rd_report_job_line(const struct rd_job_view *view)
