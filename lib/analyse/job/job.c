@@ -34,12 +34,11 @@ static const struct {
 	{ "UCX_NET_DEVICES", "@(all|mlx*)", NULL, true, RD_JOB_ASKED_NOTHING, NULL },
 	{ "UCX_NET_DEVICES", "?*", "libuc", true, RD_JOB_ASKED_TCP, NULL }, /* interfaces have no port behind a colon */
 	{ "UCX_TLS", NULL, "libuc", false, RD_JOB_ASKED_RDMA, NULL },
-	{ "I_MPI_FABRICS", "*tcp", "libmpi", false, RD_JOB_ASKED_TCP, NULL }, /* until 2018, as the next one */
-	{ "I_MPI_FABRICS", "*@(dapl|ofa)", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
+	{ "I_MPI_FABRICS", "*tcp", "libmpi", false, RD_JOB_ASKED_TCP, NULL }, /* until 2018 */
 	{ "I_MPI_OFI_PROVIDER", "@(efa|mlx|verbs)*", "libmpi", false, RD_JOB_ASKED_RDMA, NULL },
 	{ "I_MPI_OFI_PROVIDER", "@(tcp*|sockets)", "libmpi", false, RD_JOB_ASKED_TCP, NULL },
 	{ "FI_PROVIDER", "^*", NULL, false, RD_JOB_ASKED_NOTHING, NULL },
-	{ "FI_PROVIDER", "psm3", NULL, true, RD_JOB_ASKED_NOTHING, "PSM3_HAL=sockets" },
+	{ "PSM3_HAL", "sockets", "libfabric", false, RD_JOB_ASKED_TCP, "FI_PROVIDER=psm3" },
 	{ "FI_PROVIDER", "@(*verbs|efa|mlx|psm)*", "libfabric", true, RD_JOB_ASKED_RDMA, NULL },
 	{ "FI_PROVIDER", "@(*tcp*|sockets)", "libfabric", true, RD_JOB_ASKED_TCP, NULL },
 	{ "OMPI_MCA_mtl_ofi_provider_include", "@(*verbs|efa|psm)*", "libmpi", true, RD_JOB_ASKED_RDMA, NULL },

@@ -21,7 +21,7 @@ struct rd_job_versions {
 	size_t n, cap;
 };
 
-/* Adds a table in the format of data/versions. -EINVAL with the number of an invalid line, -EFBIG or -E2BIG with `err` filled. */
+/* Adds a table in the format of data/versions. -EINVAL with the number of an invalid line, or -EFBIG, with `err` filled. */
 int rd_job_versions_parse(const char *name, const char *text, size_t size, struct rd_job_versions *ret,
 			  struct rd_err *err);
 void rd_job_versions_deinit(struct rd_job_versions *versions);

@@ -6,8 +6,6 @@
 #include "analyse/job/job.h"
 #include "base/text.h"
 
-#define ROWS_MAX 4096
-
 void rd_job_versions_deinit(struct rd_job_versions *versions)
 {
 	rd_texts_deinit(&versions->texts);
@@ -28,8 +26,6 @@ int rd_job_versions_parse(const char *name, const char *text, size_t size, struc
 		if ((!warns && strncmp(line, "note ", 5) != 0) || rd_words(&line, words, 3) != 3 || !line || !*line ||
 		    !strchr(words[1], '#'))
 			return rd_lines_err(&lines, err, EINVAL, ": expected note|warning THREAD CONDITION,... TEXT");
-		if (ret->n == ROWS_MAX)
-			return rd_lines_err(&lines, err, E2BIG, ": too many lines");
 		*RD_ADD(ret->v, ret->n, ret->cap) =
 			(struct rd_job_pair){ warns ? RD_SEV_WARNING : RD_SEV_NOTE, words[1], words[2], line };
 	}
@@ -94,14 +90,12 @@ static int of_host(const struct rd_system *system, const char *name, const char 
 {
 	const struct rd_loaded_module *module = system ? rd_system_module(system, name) : NULL;
 
-	if (!system)
-		return -1;
-	if (strcmp(name, "kernel") == 0)
-		return in_range(system->release, op);
+	if (!system || strcmp(name, "kernel") == 0)
+		return system ? in_range(system->release, op) : -1;
 	if (strcmp(name, "dmabuf") == 0)
-		return system->nvidia_open.known != RD_OK		      ? -1 :
-		       system->nvidia_open.v && system->dmabuf.known != RD_OK ? -1 :
-										rd_has_dmabuf(system);
+		return system->nvidia_open.known != RD_OK || (system->nvidia_open.v && system->dmabuf.known != RD_OK) ?
+			       -1 :
+			       rd_has_dmabuf(system);
 	if (!system->modules_known)
 		return -1;
 	return module ? in_range(module->version, op) : rd_texts_has(&system->memory_peers, name);
@@ -109,8 +103,8 @@ static int of_host(const struct rd_system *system, const char *name, const char 
 
 static int holds(const struct rd_job_input *in, const struct rd_job_proc *proc, const char *condition)
 {
-	bool not = *condition == '!';
-	const char *at = condition + not, *op = at + strcspn(at, "<>=");
+	bool negated = *condition == '!';
+	const char *at = condition + negated, *op = at + strcspn(at, "<>=");
 	_cleanup_free_ char *name = rd_dup_part(at, (size_t)(op - at));
 	int ret = isupper((unsigned char)*name) ? (rd_job_has_setting(proc, at)	 ? 1 :
 						   rd_job_knows(proc, "environ") ? 0 :
@@ -119,7 +113,7 @@ static int holds(const struct rd_job_input *in, const struct rd_job_proc *proc, 
 		  strncmp(name, "lib", 3) == 0 || strncmp(name, "nvshmem_", 8) == 0 ? library_in(proc, name, op) :
 										      of_host(in->system, name, op);
 
-	return not &&ret >= 0 ? !ret : ret;
+	return negated && ret >= 0 ? !ret : ret;
 }
 
 void rd_job_judge_versions(const struct rd_job_input *in, struct rd_job_view *view)

@@ -741,6 +741,21 @@ static void add_network(struct rd_proc_job *job)
 	dump(job, NETLINK_RDMA, &devices, "rdma", add_rdma);
 }
 
+/* What NCCL takes from this file where the environment lacks it. */
+static void add_settings(struct rd_proc_job *job)
+{
+	_cleanup_bytes_ struct rd_bytes text = { 0 };
+	const char *line, *at = read_below(job, "etc/nccl.conf", &text) < 0 ? "" : (const char *)text.data;
+	size_t size;
+
+	while (rd_next_line(&at, &line, &size) && job->out.len < LIMIT_SIZE / 2) {
+		_cleanup_free_ char *key = rd_text("\nenv %.*s=", (int)strcspn(line, "=\n"), line);
+
+		if (rd_scrub_keeps_of_job(line, size) && memchr(line, '=', size) && !strstr(job->out.data ?: "", key))
+			add_line(job, "env", line, size);
+	}
+}
+
 /* "nvidia_nccl_cu12-2.27.3.dist-info" in the directory of packages: the version into `ret`; returns how many there are. */
 static size_t find_wheel(const struct rd_proc_job *job, const char *packages, const char *prefix, char ret[32])
 {
@@ -819,6 +834,8 @@ static int look_at_process(void *arg, struct rd_bytes *ret, struct rd_err *err)
 		add_devices(job);
 		add_accelerators(job);
 		add_shm(job);
+		if (!job->host)
+			add_settings(job);
 		add_wheels(job);
 		n = read_providers(job, providers);
 	}
