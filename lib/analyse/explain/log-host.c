@@ -6,6 +6,9 @@
 
 #define DIGITS "0123456789"
 
+/* Characters of a GID that is printed in full. */
+#define GID_LEAST 39
+
 /* A name is within so many characters. */
 #define NAME_WITHIN 80
 
@@ -37,7 +40,8 @@ static size_t before_ids(const char *at)
 	size_t digits, n = name_before_digits(at, &digits);
 	const char *rest = at + n + 1 + digits;
 
-	if (!n || !digits)
+	/* a GID */
+	if (!n || !digits || strspn(at, "0123456789abcdef:") >= GID_LEAST)
 		return 0;
 	rest += *rest == ' ';
 	if (rest[0] != ':' || !isdigit((unsigned char)rest[1]))

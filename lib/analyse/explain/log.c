@@ -356,6 +356,23 @@ static bool has_errnos(const struct rd_log_forms *forms, const struct rd_log_pat
 	return true;
 }
 
+/* "remote access error" is said of other things, too: a name of three words counts in a line that has a word of RDMA. */
+static bool has_context(const struct entry *entry, const char *line)
+{
+	static const char *const words[] = { "cq",   "wc",    "qp",  "wr_id",  "work request", "ibv",
+					     "rdma", "verbs", "mlx", "vendor", "completion",   "roce" };
+	size_t blanks = 0;
+	bool found;
+
+	for (const char *at = entry->form->table ? entry->pattern->v[0].text : ""; (at = strchr(at, ' ')); at++)
+		blanks++;
+	found = blanks != 2;
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(words) && !found; i++)
+		found = strcasestr(line, words[i]) != NULL;
+	return found;
+}
+
 /* Keeps the match that is worth most; of several that are worth as much, the one that comes first. */
 static void take_better(const struct rd_log_forms *forms, const struct entry *entry, const char *line, size_t *best,
 			struct match *ret)
@@ -363,7 +380,8 @@ static void take_better(const struct rd_log_forms *forms, const struct entry *en
 	struct match match = { .form = entry->form };
 
 	if (worth_of(entry) < *best || (worth_of(entry) == *best && ret->form && ret->form <= entry->form) ||
-	    !match_pattern(entry->pattern, line, &match) || !has_errnos(forms, entry->pattern, line, &match))
+	    !match_pattern(entry->pattern, line, &match) || !has_errnos(forms, entry->pattern, line, &match) ||
+	    !has_context(entry, line))
 		return;
 	*best = worth_of(entry);
 	*ret = match;
@@ -390,15 +408,17 @@ static void find_grams(const struct rd_log_forms *forms, int use, const char *li
 	}
 }
 
-/* Whether one of the first `n` values has these bytes of the line, and is of another kind: an address has no port in it, and a rank is not a
- * peer, but a text has other values in it. */
+/* Whether one of the first `n` values has these bytes of the line, and is of another kind: an address has no port in it, a rank is not a
+ * peer, and the number of a peer's queue pair is none of this host, but a text has other values in it. */
 static bool is_taken(const struct match *match, size_t n, const struct value *value)
 {
+	enum rd_log_class class = rd_log_fields[value->field].class;
+
 	for (const struct value *had = match->v; had < match->v + n; had++)
 		if (value->text < had->text + had->size && had->text < value->text + value->size &&
 		    (value->field == RD_LOG_ERRNO ||
-		     (rd_log_fields[had->field].class != RD_LOG_REST &&
-		      rd_log_fields[had->field].class != rd_log_fields[value->field].class)))
+		     (rd_log_fields[had->field].class != RD_LOG_REST && rd_log_fields[had->field].class != class) ||
+		     (class == RD_LOG_NUMBER && had->field != RD_LOG_N && had->field != value->field)))
 			return true;
 	return false;
 }
