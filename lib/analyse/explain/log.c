@@ -221,14 +221,14 @@ static bool is_of(enum rd_log_class class, char c)
 	return isalnum((unsigned char)c) || (c && strchr(class == RD_LOG_HOST ? "_.-:%" : "_.-", c));
 }
 
-/* "12", "-12", "0x1f", with `hex` also "1f". Returns its size; 0: not a number. */
-static size_t take_number(const char *at, bool hex, struct value *ret)
+/* "12", "-12", "0x1f", with `hex` also "1f"; "12ms" if "ms" is `next` (NULL: none). Returns its size; 0: not a number. */
+static size_t take_number(const char *at, bool hex, const struct rd_log_piece *next, struct value *ret)
 {
 	const char *digits = at + (*at == '-'), *end = digits;
 	uint64_t value;
 
 	if (rd_take_uint(&end, hex || strncasecmp(digits, "0x", 2) == 0 ? RD_HEX : RD_DECIMAL, UINT64_MAX, &value) < 0 ||
-	    isalnum((unsigned char)*end) || *end == '_')
+	    ((isalnum((unsigned char)*end) || *end == '_') && !(next && take_literal(end, next))))
 		return 0;
 	RD_SET(ret->number, value);
 	ret->text = at;
@@ -268,7 +268,7 @@ static size_t take_field(const char *at, const struct rd_log_piece *piece, const
 	*ret = (struct value){ .field = piece->field, .text = at };
 	ret->table = piece->table ?: rd_log_fields[piece->field].table;
 	if (class == RD_LOG_NUMBER)
-		return take_number(at, piece->hex, ret);
+		return take_number(at, piece->hex, next, ret);
 	if (class != RD_LOG_REST)
 		return ret->size = take_word(at, class, next);
 	end = next ? find_literal(at, next) : at + strlen(at);
@@ -409,11 +409,13 @@ static void find_grams(const struct rd_log_forms *forms, int use, const char *li
 }
 
 /* Whether one of the first `n` values has these bytes of the line, and is of another kind: an address has no port in it, a rank is not a
- * peer, and the number of a peer's queue pair is none of this host, but a text has other values in it. */
+ * peer, and the number of a peer's queue pair is none of this host, but a text has other values in it. "QP: 3 times" is a count. */
 static bool is_taken(const struct match *match, size_t n, const struct value *value)
 {
 	enum rd_log_class class = rd_log_fields[value->field].class;
 
+	if (strncmp(value->text + value->size, " times", 6) == 0)
+		return true;
 	for (const struct value *had = match->v; had < match->v + n; had++)
 		if (value->text < had->text + had->size && had->text < value->text + value->size &&
 		    (value->field == RD_LOG_ERRNO ||
@@ -568,8 +570,10 @@ static bool is_possible(const struct value *value)
 		return value->number.v > 5;
 	case RD_LOG_STATUS: /* of a connection, it is an errno */
 		return value->text[0] != '-';
-	case RD_LOG_QPN:
+	case RD_LOG_QPN: /* and not a pointer */
 	case RD_LOG_RQPN:
+	case RD_LOG_CQN:
+	case RD_LOG_SRQN:
 		return value->text[0] != '-' && value->number.v <= 0xffffff;
 	default:
 		return true;
@@ -937,7 +941,7 @@ bool rd_log_add_word(struct rd_log_reader *reader, const char *word)
 		value.table = rd_log_fields[value.field].table;
 		value.text = is + 1;
 		value.size = strlen(is + 1);
-		if (take_number(is + 1, false, &number) == value.size)
+		if (take_number(is + 1, false, NULL, &number) == value.size)
 			RD_COPY(value.number, number.number);
 		look_up(reader->forms, &value, &line);
 		line.form = line.codes[0];
