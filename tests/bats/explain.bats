@@ -49,7 +49,8 @@ host() { # NAME
 		[ -z "$output" ]
 		[ "${#stderr_lines[@]}" -eq 2 ]
 	done
-	for line in 'Backend torch was instantiated with 4 workers' 'Handshake failed for request from 192.0.2.1: tls: bad certificate' \
+	for line in 'VPN: Remote access error 12, please contact support' 'local length error in field name: max 12 characters' \
+		'Backend torch was instantiated with 4 workers' 'Handshake failed for request from 192.0.2.1: tls: bad certificate' \
 		'Caught signal 15 (Terminated)' '[error] connect() to 192.0.2.1:8080 failed: Connection refused' \
 		'rmmod: ERROR: Module usb_storage is in use by: uas' 'ts=1 host=gpu-a level=info msg="scrape ok"'; do
 		run -3 --separate-stderr "$RD" explain -- "$line"
@@ -179,4 +180,16 @@ host() { # NAME
 	# What looks like an errno but can be none is not one that is not public.
 	run -0 "$RD" explain -- '[79199.669653] mlx5_0:mr_umem_get:709:(pid 15855): umem get failed (-131668346275144)'
 	[[ $output == *"could not be pinned"* && $output != *"not public"* ]]
+}
+
+@test "objects: a GID is no host, a peer's number is none of this host, a count is no queue pair" {
+	of() { "$RD" explain --json -- "$1" | jq -c ".lines[0] | [$2]"; }
+	[ "$(of '[  211.4] _ib_cache_gid_del: can'"'"'t delete gid fe80:0000:0000:0000:020a:f7ff:fee3:6e32 error=-22' '.host, .objects.errno')" = '[null,22]' ]
+	[ "$(of 'remote address: LID 0x01 QPN 0x003a PSN 0xc0fd7e RKey 0x002442 VAddr 0x007f443b2f8000' '.objects.lqpn, .objects.rqpn')" = '[null,58]' ]
+	[ "$(of 'Failed to modify QP: 0 times' '.severity, .objects.lqpn')" = '["note",null]' ]
+	[ "$(of 'torch.distributed.DistStoreError: wait timeout after 600000ms, keys: /default_pg/0//cuda//0' '.severity')" != '[null]' ]
+}
+
+@test "no form has the name of another, which would never be used" {
+	[ -z "$(sed -n 's/^form \([^ ]*\) .*/\1/p' "$BATS_TEST_DIRNAME"/../../data/explain* | sort | uniq -d)" ]
 }
