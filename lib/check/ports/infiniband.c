@@ -3,6 +3,8 @@
 
 #include "check/shared/rules.h"
 
+#include <inttypes.h>
+
 enum { LID_PERMISSIVE = 0xffff, PKEY_DEFAULT = 0xffff, PKEY_FULL = 0x8000 };
 
 /* A port whose link layer differs from that of the other compute ports is left to link-layer-uniform. */
@@ -11,6 +13,57 @@ static bool is_judged(const struct rd_port_views *views, size_t p)
 	const struct rd_port *port = &views->host->ports[p];
 
 	return rd_port_is_ib(port) && rd_port_active(port) && !rd_port_layer_is_odd(views, p);
+}
+
+/* The value that all other compute ports have, three at least; 0: each rail has its own, say. */
+static uint64_t usual_of(const struct rd_port_views *views, size_t p, uint64_t (*value)(const struct rd_port *))
+{
+	uint64_t usual = 0;
+	size_t n = 0;
+
+	for (size_t q = 0; q < views->n && views->v[p].role == RD_ROLE_COMPUTE; q++) {
+		if (q == p || views->v[q].role != RD_ROLE_COMPUTE || !is_judged(views, q))
+			continue;
+		if (n++ && value(&views->host->ports[q]) != usual)
+			return 0;
+		usual = value(&views->host->ports[q]);
+	}
+	return n >= 3 ? usual : 0;
+}
+
+static uint64_t subnet_of(const struct rd_port *port)
+{
+	uint64_t ret = 0;
+
+	for (size_t i = 0; port->n_gids > 0 && port->gids[0].index == 0 && i < 8; i++)
+		ret = ret << 8 | port->gids[0].raw[i];
+	return ret;
+}
+
+static uint64_t sm_of(const struct rd_port *port)
+{
+	return port->sm_lid.known == RD_OK ? port->sm_lid.v : 0;
+}
+
+/* Rails that are networks of their own have other prefixes, or all the default one; a subnet manager that takes over has another LID. */
+static void judge_subnet(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
+{
+	const struct rd_port *port = &in->host->ports[p];
+	uint64_t prefix = usual_of(in->ports, p, subnet_of), sm = usual_of(in->ports, p, sm_of);
+
+	if (prefix && subnet_of(port) && subnet_of(port) != prefix)
+		rd_check_bad(out, in->host->n_gpus > 0 ? RD_SEV_WARNING : RD_SEV_NOTE, name,
+			     rd_text("subnet prefix 0x%016" PRIx64, subnet_of(port)),
+			     rd_text("0x%016" PRIx64 ", as on all other compute ports", prefix),
+			     rd_text("iblinkinfo -C IBDEV -P %u\n"
+				     "# check which switch this port is cabled to, and the subnet manager of that one",
+				     port->num));
+	else if (sm && sm != port->sm_lid.v)
+		rd_check_note(out, name, rd_text("subnet manager LID %u", port->sm_lid.v),
+			      rd_text("%" PRIu64 ", as on all other compute ports, if all are in one subnet", sm),
+			      NULL);
+	else
+		rd_check_good(out, name);
 }
 
 /* The LID of the port, or that of the subnet manager: what the rule is about. */
@@ -28,6 +81,8 @@ static void judge_assigned(const struct rd_check_input *in, size_t p, const char
 	else if (lid == 0 || lid == LID_PERMISSIVE)
 		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_CRITICAL, name,
 				  rd_text("%sLID %u", of_sm ?: "", lid), rd_text("1 to 49151"));
+	else if (of_sm)
+		judge_subnet(in, p, name, out);
 	else
 		rd_check_good(out, name);
 }
@@ -41,29 +96,16 @@ static uint16_t find_pkey(const struct rd_port *port, uint16_t mask, uint16_t bi
 	return 0;
 }
 
-/* The P_Key of all other compute ports, three at least, that this one lacks; 0: each rail has its own, say. */
-static uint16_t missing_pkey(const struct rd_port_views *views, size_t p)
+static uint64_t full_pkey(const struct rd_port *port)
 {
-	uint16_t usual = 0;
-	size_t n = 0;
-
-	for (size_t q = 0; q < views->n && views->v[p].role == RD_ROLE_COMPUTE; q++) {
-		uint16_t pkey = find_pkey(&views->host->ports[q], PKEY_FULL, PKEY_FULL);
-
-		if (q == p || views->v[q].role != RD_ROLE_COMPUTE || !is_judged(views, q))
-			continue;
-		if (n++ && pkey != usual)
-			return 0;
-		usual = pkey;
-	}
-	return n >= 3 && !find_pkey(&views->host->ports[p], 0xffff, usual) ? usual : 0;
+	return find_pkey(port, PKEY_FULL, PKEY_FULL);
 }
 
 static void judge_pkey(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_port *port = &in->host->ports[p];
-	bool full = find_pkey(port, PKEY_FULL, PKEY_FULL) != 0;
-	uint16_t missing = missing_pkey(in->ports, p);
+	bool full = full_pkey(port) != 0;
+	uint16_t usual = (uint16_t)usual_of(in->ports, p, full_pkey);
 
 	if (!is_judged(in->ports, p))
 		return;
@@ -81,9 +123,9 @@ static void judge_pkey(const struct rd_check_input *in, size_t p, const char *na
 		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_WARNING, name,
 				  rd_text("limited member of all %zu partitions", port->n_pkeys),
 				  rd_text("full member of at least one partition"));
-	else if (missing)
+	else if (usual && !find_pkey(port, 0xffff, usual))
 		rd_check_warn(out, name, rd_text("not in the partition of the other compute ports"),
-			      rd_text("P_Key 0x%04x", missing));
+			      rd_text("P_Key 0x%04x", usual));
 	else
 		rd_check_good(out, name);
 }
@@ -174,11 +216,11 @@ const struct rd_check rd_check_ib_lid = {
 
 const struct rd_check rd_check_ib_sm = {
 	.id = "ib-sm-lid",
-	.title = "Active InfiniBand port has no subnet manager LID",
-	.why = "path queries time out: rdma_cm connections and IPoIB fail",
+	.title = "Active InfiniBand port has no subnet manager LID, or is in another subnet than the others",
+	.why = "path queries time out, or peers of the other ports cannot be reached: connections fail",
 	.fix = "sminfo -C IBDEV\n"
 	       "# restart the subnet manager, or trigger a sweep; new connections fail meanwhile",
-	.needs = "sysfs sm_lid of ports",
+	.needs = "sysfs sm_lid and gids/0 of ports",
 	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.each = { RD_EACH_PORT, NULL, judge_assigned, "no active InfiniBand port" },
 	.with = "subnet manager ",
@@ -186,7 +228,7 @@ const struct rd_check rd_check_ib_sm = {
 
 const struct rd_check rd_check_ib_pkey = {
 	.id = "ib-pkey",
-	.title = "InfiniBand port is not a full member of its partition",
+	.title = "InfiniBand port is a limited member of its partition, or lacks that of the others",
 	.why = "limited members cannot communicate with each other: packets are dropped, and transports retry until "
 	       "they fail",
 	.fix = "ibstat IBDEV\n"
