@@ -562,32 +562,12 @@ static unsigned place_on_card(const struct rd_host *host, const struct rd_port *
 	return (pci < 0 ? 0 : host->pcis[pci].fn) + (port->num > 0 ? port->num - 1 : 0);
 }
 
-/* Whether the port has an address, or is part of a bond or below what has one: it is meant to be used. GIDs of IPv6 link-local
- * addresses do not count. */
-static bool is_configured(const struct rd_host *host, const struct rd_port *port)
-{
-	for (size_t i = 0; i < port->n_netdevs; i++) {
-		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
-		int master = rd_host_find_netdev(host, netdev->master);
-
-		if (netdev->master &&
-		    (master < 0 || host->netdevs[master].is_bond || rd_netdev_has_address(&host->netdevs[master])))
-			return true;
-		if (rd_netdev_has_address(netdev))
-			return true;
-	}
-	for (size_t g = 0; rd_port_is_roce(host, port) && g < port->n_gids; g++)
-		if (!rd_gid_is_link_local(&port->gids[g]))
-			return true;
-	return false;
-}
-
 /* Down, without link partner and without an address. Not INIT, where the link is up. */
 static bool is_unused(const struct rd_host *host, const struct rd_port *port)
 {
 	bool no_link = false;
 
-	if (!port->state || strcmp(port->state, "DOWN") != 0 || is_configured(host, port))
+	if (!port->state || strcmp(port->state, "DOWN") != 0 || rd_port_is_configured(host, port))
 		return false;
 	if (port->phys_state)
 		return strcmp(port->phys_state, "LinkUp") != 0 && strcmp(port->phys_state, "LinkErrorRecovery") != 0;

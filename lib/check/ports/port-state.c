@@ -94,11 +94,8 @@ static void report_unread(const struct rd_check_input *in, const char *subject, 
 /* Not a port on the board of which a driver makes an RDMA device, used or not. */
 static bool may_be_meant(const struct rd_host *host, const struct rd_port *port)
 {
-	bool configured = port->n_netdevs == 0;
-
-	for (size_t n = 0; n < port->n_netdevs; n++)
-		configured |= host->netdevs[port->netdevs[n]].n_addrs > 0 || host->netdevs[port->netdevs[n]].master;
-	return configured || host->n_gpus > 0 || !rd_port_is_ethernet(port);
+	return port->n_netdevs == 0 || rd_port_is_configured(host, port) || host->n_gpus > 0 ||
+	       !rd_port_is_ethernet(port);
 }
 
 /* Roles follow PCI location and kind, so a port that is down has the role of its peers. Other ports are often not cabled. */

@@ -355,6 +355,24 @@ const struct rd_netdev *rd_port_route(const struct rd_host *host, const struct r
 	return NULL;
 }
 
+bool rd_port_is_configured(const struct rd_host *host, const struct rd_port *port)
+{
+	for (size_t i = 0; i < port->n_netdevs; i++) {
+		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
+		int master = rd_host_find_netdev(host, netdev->master);
+
+		if (netdev->master &&
+		    (master < 0 || host->netdevs[master].is_bond || rd_netdev_has_address(&host->netdevs[master])))
+			return true;
+		if (rd_netdev_has_address(netdev))
+			return true;
+	}
+	for (size_t g = 0; rd_port_is_roce(host, port) && g < port->n_gids; g++)
+		if (!rd_gid_is_link_local(&port->gids[g]))
+			return true;
+	return false;
+}
+
 bool rd_port_is_ib(const struct rd_port *port)
 {
 	return port->link_layer && strcmp(port->link_layer, "InfiniBand") == 0;

@@ -28,6 +28,7 @@ enum rd_pcie_kind {
 
 /* PCI base classes, as in bits 23:16 of the class code. */
 enum {
+	RD_PCI_STORAGE = 0x01,
 	RD_PCI_NETWORK = 0x02,
 	RD_PCI_DISPLAY = 0x03,
 	RD_PCI_BRIDGE = 0x06,
@@ -327,6 +328,9 @@ bool rd_host_has_peer(const struct rd_host *host);
 bool rd_port_active(const struct rd_port *port);
 /* The interface of this port that carries the default route, or the bond or bridge above one that does; NULL: none. */
 const struct rd_netdev *rd_port_route(const struct rd_host *host, const struct rd_port *port);
+/* Whether the port has an address, or is part of a bond or below what has one: it is meant to be used. GIDs of IPv6 link-local
+ * addresses do not count. */
+bool rd_port_is_configured(const struct rd_host *host, const struct rd_port *port);
 /* Whether an interface of this port has a carrier. */
 bool rd_port_has_carrier(const struct rd_host *host, const struct rd_port *port);
 /* Whether both are functions of one card. */

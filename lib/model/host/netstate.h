@@ -48,12 +48,12 @@ struct rd_queues {
 struct rd_netif {
 	unsigned ifindex;
 	char *name;
-	char *kind;			 /* "bond", "vlan", "veth" …; NULL: none, as hardware */
-	unsigned flags;			 /* IFF_* */
-	unsigned master, lower;		 /* ifindex of the bond, bridge or VRF above, of the interface below; 0: none */
-	int vlan;			 /* -1: none */
-	bool rdma;			 /* on an RDMA port, or above an interface that is */
-	RD_FIELD(uint32_t) carrier_down; /* number of losses since creation */
+	char *kind;		/* "bond", "vlan", "veth" …; NULL: none, as hardware */
+	unsigned flags;		/* IFF_* */
+	unsigned master, lower; /* ifindex of the bond, bridge or VRF above, of the interface below; 0: none */
+	int vlan;		/* -1: none */
+	bool rdma;		/* on an RDMA port, or above an interface that is */
+	RD_FIELD(uint32_t) carrier_down, carrier_up; /* number of losses, of gains since creation */
 	RD_FIELD(int)
 	rp_filter, arp_ignore, arp_announce, arp_filter; /* the effective value: the larger of its own and all's */
 	/* Of interfaces on RDMA ports only: */
