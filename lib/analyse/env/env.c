@@ -32,13 +32,24 @@ static const struct foreign *foreign_of(const struct rd_host *host, int ibdev)
 	return NULL;
 }
 
+/* A program that used it would fail, where it could use another. */
+static bool lacks_gid(const struct rd_port_views *views, size_t p)
+{
+	const struct rd_port *port = &views->host->ports[p];
+
+	for (size_t g = 0; g < port->n_gids; g++)
+		if (!rd_gid_is_link_local(&port->gids[g]))
+			return false;
+	return views->some_gid && rd_port_is_roce(views->host, port) && port->gids_known && views->v[p].gid < 0;
+}
+
 bool rd_env_wants(const struct rd_port_views *views, size_t p)
 {
 	const struct rd_host *host = views->host;
 	const struct rd_port *port = &host->ports[p];
 
 	return views->v[p].role == RD_ROLE_COMPUTE && rd_port_active(port) && port->num > 0 &&
-	       host->ibdevs[port->ibdev].name && !foreign_of(host, port->ibdev);
+	       host->ibdevs[port->ibdev].name && !foreign_of(host, port->ibdev) && !lacks_gid(views, p);
 }
 
 /* "mlx5_0/1 and 7 more" */

@@ -75,7 +75,8 @@ void rd_env_fill(const struct rd_host *host, const struct rd_nicmap *map, struct
  * port and the reason. */
 bool rd_env_refused(const struct rd_port_views *views, struct rd_err *err);
 
-/* True if the variables select this port: a compute port, active, with a known device name and port number. */
+/* True if the variables select this port: a compute port, active, with a known device name and port number, and with a GID if others
+ * have one. */
 bool rd_env_wants(const struct rd_port_views *views, size_t port);
 /* The GID index to use, if it is the same on all selected ports; -1 if they differ, or are not RoCE. */
 int rd_env_gid_index(const struct rd_port_views *views);

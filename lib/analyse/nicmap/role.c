@@ -917,5 +917,8 @@ void rd_role_fill(const struct rd_host *host, struct rd_nicmap *map)
 	remove_spare(&st);
 	remove_front(&st, RD_FRONT_ROUTE);
 	remove_front(&st, RD_FRONT_BOND);
+	for (size_t p = 0; p < host->n_ports; p++)
+		map->ports.some_gid |= is_compute(&st, p) && rd_port_is_roce(host, &host->ports[p]) &&
+				       st.views[p].gid >= 0;
 	free(st.front);
 }

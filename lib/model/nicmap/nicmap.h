@@ -31,6 +31,7 @@ struct rd_port_views {
 	const struct rd_host *host; /* outlives the views, and is not moved */
 	struct rd_port_view *v;	    /* v[p] is of host->ports[p] */
 	size_t n;
+	bool some_gid;			/* a compute port over RoCE has a usable GID */
 	const struct rd_netstate *net;	/* NULL: not read */
 	const struct rd_system *system; /* the same */
 };
