@@ -226,6 +226,8 @@ MADE_UP = [
     ("", "efa", "NVSHMEM_REMOTE_TRANSPORT=libfabric NVSHMEM_LIBFABRIC_PROVIDER=efa NVSHMEM_LIBFABRIC_MAX_NIC_PER_PE=2 NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME=eth", set(),
      {"NVSHMEM_LIBFABRIC_MAX_NIC_PER_PE": "up to 2 NICs per PE", "NVSHMEM_LIBFABRIC_PROVIDER": "provider efa", "NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME": "4 interfaces"}),
     ("UCX", "ib", "UCX_TLS=^ib", {"env-rdma-off"}, {"UCX_TLS": "allows no RDMA"}),
+    ("UCX", "ib", "UCX_TLS=^rc,dc,ud", {"env-rdma-off"}, {"UCX_TLS": "allows no RDMA"}),
+    ("", "ib", "UCX_TLS=^rc,dc", set(), {"UCX_TLS": "allows RDMA"}),
     ("", "ib", "UCX_TLS=^tcp,cuda_ipc", set(), {"UCX_TLS": "allows RDMA"}),
     ("", "ib", "UCX_TLS=rc,rdma", {"env-unknown-value"}, {"UCX_TLS": "allows RDMA transports; 'rdma' is not known"}),
     ("", "ib", "UCX_NET_DEVICES=mlx5_[0-7]:1", set(), {"UCX_NET_DEVICES": "8 of 12"}),
