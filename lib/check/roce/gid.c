@@ -59,6 +59,14 @@ static bool has_address(const struct rd_host *host, const struct rd_port *port)
 	return false;
 }
 
+/* In an Open vSwitch, whose own interface has the address: that makes no GID. */
+static bool is_switched(const struct rd_host *host, const struct rd_port *port)
+{
+	const char *master = port->n_netdevs > 0 ? host->netdevs[port->netdevs[0]].master : NULL;
+
+	return master && strcmp(master, "ovs-system") == 0;
+}
+
 /* Drivers create an RDMA device for every port of a NIC, used or not. A port without an address is unused if it is not for
  * computing, if its virtual functions have the addresses, or if the host has no accelerator that it would serve. */
 static bool is_idle(const struct rd_host *host, const struct rd_port *port, enum rd_role role)
@@ -92,6 +100,23 @@ static bool is_uplink(const struct rd_host *host, const struct rd_port *port, en
 	       (host->n_gpus == 0 || usable > 0);
 }
 
+/* Whether the interface of the port's own function, which the GID names, is known not to have its address. */
+static bool is_stale(const struct rd_check_input *in, const struct rd_port *port, const struct rd_gid *gid)
+{
+	int netdev = rd_host_find_netdev(in->host, gid->netdev);
+	const struct rd_netif *netif = netdev < 0 || !in->net || in->net->addrs_known != RD_OK || !rd_gid_is_v4(gid) ||
+						       in->host->netdevs[netdev].pci !=
+							       in->host->ibdevs[port->ibdev].pci ?
+					       NULL :
+					       rd_netstate_find_name(in->net, gid->netdev);
+
+	for (size_t i = 0; netif && i < in->net->n_addrs; i++)
+		if (in->net->addrs[i].ifindex == netif->ifindex && !in->net->addrs[i].addr.v6 &&
+		    memcmp(in->net->addrs[i].addr.raw, gid->raw + 12, 4) == 0)
+			return false;
+	return netif && netif->master == 0;
+}
+
 /* NCCL looks for an IPv4 GID; without one it uses index 0, which is link-local and, with most drivers, RoCE v1. */
 static void judge_usable(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
@@ -111,10 +136,20 @@ static void judge_usable(const struct rd_check_input *in, size_t p, const char *
 			      rd_text("GID table is empty, as of an uplink in switchdev mode: no sign that the port is "
 				      "used for RDMA"),
 			      NULL, NULL);
+	else if (view->gid < 0 && is_switched(views->host, port))
+		rd_check_unknown(out, name,
+				 "its interface is in an Open vSwitch: nothing shows whether it is to be used for RDMA");
 	else if (port->n_gids == 0)
 		rd_check_fail(out, name, rd_text("GID table is empty"),
 			      rd_text("a RoCE v2 GID with an IPv4 or global address"));
-	else if (view->gid >= 0 && (rd_gid_is_v4(&port->gids[view->gid]) || view->gid == view->gid_nccl))
+	else if (view->gid >= 0 && is_stale(in, port, &port->gids[view->gid])) {
+		char ip[46];
+
+		rd_gid_ip(&port->gids[view->gid], ip);
+		rd_check_warn(out, name,
+			      rd_text("GID %d is %s, which %s does not have", index, ip, port->gids[view->gid].netdev),
+			      rd_text("a GID of an address of the interface"));
+	} else if (view->gid >= 0 && (rd_gid_is_v4(&port->gids[view->gid]) || view->gid == view->gid_nccl))
 		rd_check_good(out, name);
 	else if (index >= 0)
 		rd_check_note(
@@ -139,6 +174,15 @@ static void judge_usable(const struct rd_check_input *in, size_t p, const char *
 			      rd_text("a RoCE v2 GID with an IPv4 or global address"));
 }
 
+/* Not the Pro, which supports RoCE v2. */
+static bool is_connectx3(const struct rd_host *host, const struct rd_port *port)
+{
+	const struct rd_pci *pci = host->ibdevs[port->ibdev].pci < 0 ? NULL :
+								       &host->pcis[host->ibdevs[port->ibdev].pci];
+
+	return pci && pci->vendor.v == 0x15b3 && pci->device.v == 0x1003;
+}
+
 /* iWARP, and devices that support one version, report other types. */
 static void judge_v2(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
@@ -146,7 +190,11 @@ static void judge_v2(const struct rd_check_input *in, size_t p, const char *name
 
 	if (port->n_gids == 0)
 		return;
-	if (rd_port_is_v1_only(port))
+	if (rd_port_is_v1_only(port) && is_connectx3(in->host, port))
+		rd_check_note(
+			out, name, rd_text("only RoCE v1 GIDs, as all that a ConnectX-3 has"), NULL,
+			rd_text("# set NCCL_IB_ROCE_VERSION_NUM=1 in the environment of jobs, on all hosts of the subnet"));
+	else if (rd_port_is_v1_only(port))
 		rd_check_warn(out, name, rd_text("only RoCE v1 GIDs"), rd_text("RoCE v2 GIDs"));
 	else if (any_type_known(port))
 		rd_check_good(out, name);
@@ -278,6 +326,13 @@ static void judge_lid(const struct rd_check_input *in, size_t p, const char *nam
 		rd_check_good(out, name);
 }
 
+/* The network of a desktop or a small server, whose switches and other hosts have the default of 1500. */
+static bool is_in_lan(const struct rd_host *host, const struct rd_port *port)
+{
+	return (rd_port_route(host, port) || is_switched(host, port)) && port->rate_gbps.known == RD_OK &&
+	       port->rate_gbps.v < RD_FAST_GBPS;
+}
+
 static void judge_mtu(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_port *port = &in->host->ports[p];
@@ -287,6 +342,9 @@ static void judge_mtu(const struct rd_check_input *in, size_t p, const char *nam
 		return;
 	if (port->mtu.known != RD_OK)
 		rd_check_unknown(out, name, "MTU not reported (no interface in this network namespace)");
+	else if (port->mtu.v < 4096 && is_in_lan(in->host, port))
+		rd_check_note(out, name, rd_text("RDMA MTU %u, as of the network with the default route", port->mtu.v),
+			      rd_text("4096 (4200 or 9000 on the interface)"), NULL);
 	else if (port->mtu.v < 4096) {
 		/* The provider reports an MTU even if the interface is in another network namespace. */
 		const struct rd_netdev *netdev = port->n_netdevs > 0 ? &in->host->netdevs[port->netdevs[0]] : NULL;
