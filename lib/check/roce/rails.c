@@ -235,10 +235,46 @@ static void report_down(const struct rd_check_input *in, int port, const struct 
 				     bond->name));
 }
 
+static bool never_up(const struct rd_check_input *in, const struct rd_netdev *netdev)
+{
+	const struct rd_netif *netif = in->net && netdev->name ? rd_netstate_find_name(in->net, netdev->name) : NULL;
+
+	return netif && netif->carrier_up.known == RD_OK && netif->carrier_up.v == 0 && netdev->operstate &&
+	       strcmp(netdev->operstate, "down") == 0;
+}
+
+/* The bonds, two at least, each of which has an interface that has never had a carrier: they are cabled so. 0: not all are. */
+static size_t half_cabled(const struct rd_check_input *in)
+{
+	const struct rd_host *host = in->host;
+	_cleanup_free_ bool *any = rd_alloc(host->n_netdevs + 1, sizeof(*any));
+	_cleanup_free_ bool *never = rd_alloc(host->n_netdevs + 1, sizeof(*never));
+	size_t n = 0;
+
+	for (size_t i = 0; i < host->n_netdevs; i++) {
+		const struct rd_netdev *slave = &host->netdevs[i], *bond = bond_of(host, slave);
+
+		any[bond - host->netdevs] |= bond != slave;
+		never[bond - host->netdevs] |= bond != slave && never_up(in, slave);
+	}
+	for (size_t b = 0; b < host->n_netdevs; b++) {
+		if (!any[b] || port_of(host, &host->netdevs[b]) < 0)
+			continue;
+		if (!never[b])
+			return 0;
+		n++;
+	}
+	return n > 1 ? n : 0;
+}
+
 static void run_aggregator(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
+	size_t half = half_cabled(in);
 
+	if (half)
+		rd_check_note(out, "bonds", rd_text("one link of each of %zu has never been up: not cabled", half),
+			      NULL, NULL);
 	rd_check_skip(out, "no bond of RDMA interfaces with LACP, or with a link that is down");
 	for (size_t i = 0; i < host->n_netdevs; i++) {
 		const struct rd_netdev *slave = &host->netdevs[i], *bond = bond_of(host, slave);
@@ -249,6 +285,8 @@ static void run_aggregator(const struct rd_check_input *in, struct rd_check_out 
 			continue;
 		snprintf(subject, sizeof(subject), "%.32s of %.32s", slave->name, bond->name);
 		/* One without a link is alone in its aggregator: its link is the fault. */
+		if (half && never_up(in, slave))
+			continue;
 		if (strcmp(slave->operstate, "down") == 0)
 			report_down(in, port, bond, subject, out);
 		else if (strcmp(slave->operstate, "up") != 0 || !bond->bond_mode ||

@@ -16,6 +16,7 @@ struct carrier {
 	const struct rd_check_input *in;
 	const struct rd_netif *netif;
 	const char *subject;
+	bool compute; /* role of the port */
 };
 
 /* A rule about each of them. */
@@ -43,7 +44,9 @@ static void judge_carriers(const struct rd_check_input *in, struct rd_check_out 
 					 carrier->dcb.known == RD_DENIED ? "no permission to read DCB, or no response" :
 									   NO_DCB);
 		else
-			rule->judge(&(struct carrier){ in, carrier, subject }, out);
+			rule->judge(&(struct carrier){ in, carrier, subject,
+						       in->ports->v[port].role == RD_ROLE_COMPUTE },
+				    out);
 	}
 }
 
@@ -128,10 +131,35 @@ static void judge_trust(const struct carrier *at, struct rd_check_out *out)
 			      rd_text("trust DSCP: RoCE v2 is routed, mostly without a VLAN tag"));
 }
 
+/* The traffic class that all other compute ports have, three at least; -1: none. */
+static int usual_class(const struct rd_check_input *in, const struct rd_netif *but)
+{
+	int usual = -1;
+	size_t n = 0;
+
+	for (size_t p = 0; p < in->host->n_ports; p++) {
+		const struct rd_netif *netif = rd_check_roce_netif(in, p);
+
+		if (!netif || netif == but || in->ports->v[p].role != RD_ROLE_COMPUTE || is_down(&in->host->ports[p]))
+			continue;
+		if (netif->tclass.known != RD_OK || (n++ && netif->tclass.v != usual))
+			return -1;
+		usual = netif->tclass.v;
+	}
+	return n >= 3 ? usual : -1;
+}
+
 static void judge_traffic_class(const struct carrier *at, struct rd_check_out *out)
 {
+	int usual = at->compute && at->netif->tclass.known == RD_OK ? usual_class(at->in, at->netif) : -1;
 	unsigned prio;
 
+	if (usual > 0 && at->netif->tclass.v <= 0)
+		return rd_check_bad(out, RD_SEV_WARNING, at->subject, rd_text("no traffic class is set"),
+				    rd_text("%d, as on all other compute ports", usual),
+				    rd_text("echo %d >/sys/class/infiniband/IBDEV/tc/1/traffic_class\n"
+					    "# until the next boot; also in a boot script",
+					    usual));
 	if (at->netif->tclass.known != RD_OK || at->netif->tclass.v < 0)
 		return rd_check_skip(out, "no traffic class override is set (tc/1/traffic_class)");
 	prio = rd_dcb_prio(&at->netif->dcb, (unsigned)at->netif->tclass.v);
@@ -349,7 +377,7 @@ const struct rd_check rd_check_roce_trust = {
 
 const struct rd_check rd_check_roce_tclass = {
 	.id = "roce-tclass",
-	.title = "Traffic class set for all connections maps to a priority without PFC",
+	.title = "Traffic class set for all connections is missing, or maps to a priority without PFC",
 	.why = "every connection that the kernel sets up then uses a priority where packets are dropped",
 	.fix = "dcb pfc show dev IF\n"
 	       "dcb app show dev IF\n"

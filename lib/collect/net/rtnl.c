@@ -255,11 +255,9 @@ static void read_link_info(const struct nlattr *info, struct rd_netif *netif)
 static void take_link(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	static const uint8_t policy[] = {
-		[IFLA_IFNAME] = MNL_TYPE_NUL_STRING,
-		[IFLA_LINK] = MNL_TYPE_U32,
-		[IFLA_MASTER] = MNL_TYPE_U32,
-		[IFLA_LINKINFO] = MNL_TYPE_NESTED,
-		[IFLA_CARRIER_DOWN_COUNT] = MNL_TYPE_U32,
+		[IFLA_IFNAME] = MNL_TYPE_NUL_STRING,	[IFLA_LINK] = MNL_TYPE_U32,
+		[IFLA_MASTER] = MNL_TYPE_U32,		[IFLA_LINKINFO] = MNL_TYPE_NESTED,
+		[IFLA_CARRIER_UP_COUNT] = MNL_TYPE_U32, [IFLA_CARRIER_DOWN_COUNT] = MNL_TYPE_U32,
 		[IFLA_LINK_NETNSID] = MNL_TYPE_U32,
 	};
 	const struct nlattr *table[RD_ARRAY_SIZE(policy)];
@@ -280,6 +278,8 @@ static void take_link(void *arg, uint16_t type, const uint8_t *body, size_t size
 	/* With IFLA_LINK_NETNSID the index is of a different network namespace. */
 	if (!table[IFLA_LINK_NETNSID])
 		netif->lower = u32_of(table[IFLA_LINK]);
+	if (table[IFLA_CARRIER_UP_COUNT])
+		RD_SET(netif->carrier_up, u32_of(table[IFLA_CARRIER_UP_COUNT]));
 	if (table[IFLA_CARRIER_DOWN_COUNT])
 		RD_SET(netif->carrier_down, u32_of(table[IFLA_CARRIER_DOWN_COUNT]));
 	if (table[IFLA_LINKINFO])
