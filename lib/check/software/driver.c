@@ -3,6 +3,7 @@
 #include "check/shared/rules.h"
 
 #include "model/host/system.h"
+#include "model/rdma/qp.h"
 
 /* Devices without a driver, or with the wrong one. */
 
@@ -56,9 +57,15 @@ static bool may_be_in_lag(const struct rd_host *host, size_t pci)
 	return false;
 }
 
-/* Of an Ethernet function both are missing where they were moved to a container, or remain outside of this one. */
-static bool is_elsewhere(const struct rd_host *host, size_t pci)
+/* Both are missing where they were moved to a container, or remain outside of this one; of an InfiniBand function the device alone,
+ * where each network namespace has its own. */
+static bool is_elsewhere(const struct rd_check_input *in, size_t pci)
 {
+	const struct rd_host *host = in->host;
+
+	if ((in->system && in->system->processes == RD_OF_CONTAINER) ||
+	    (in->res && in->res->netns_shared.known == RD_OK && !in->res->netns_shared.v))
+		return true;
 	for (size_t i = 0; i < host->n_netdevs; i++)
 		if (host->netdevs[i].pci == (int)pci)
 			return false;
@@ -112,10 +119,9 @@ static void judge_nic(const struct rd_check_input *in, size_t i, const char *add
 	else if (may_be_in_lag(in->host, i))
 		rd_check_unknown(out, addr,
 				 "the other port of the card may be in a LAG: its interface is not visible here");
-	else if (is_elsewhere(in->host, i))
+	else if (is_elsewhere(in, i))
 		rd_check_unknown(out, addr,
-				 "neither its RDMA device nor its interface is visible here: they may be in another "
-				 "network namespace");
+				 "its RDMA device is not visible here: it may be in another network namespace");
 	else
 		rd_check_bad(out, RD_SEV_WARNING, addr, rd_text("driver %s, but no RDMA device", pci->driver),
 			     rd_text("an RDMA device"),

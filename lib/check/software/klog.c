@@ -146,17 +146,21 @@ static bool is_of_guest(const struct rd_host *host, const struct rd_krecord *rec
 	return (pci >= 0 && host->pcis[pci].pf >= 0) || (netdev >= 0 && host->netdevs[netdev].represents);
 }
 
-/* "pcieport 0000:40:01.0: pciehp: Slot(12): Card not present", "… DPC: containment event …": a drive, say, is or was plugged in there. */
-static bool has_other_card(const struct rd_host *host, const struct rd_krecord *record)
+/* "pcieport 0000:40:01.0: pciehp: Slot(12): Card not present", "… DPC: containment event …", "nvme 0000:e5:00.0: PCIe Bus Error: …":
+ * of a drive, say, or of the port that it is plugged into. */
+static bool is_of_other_card(const struct rd_host *host, const struct rd_krecord *record)
 {
-	bool of_slot = record->form == RD_KLOG_PCIE_CARD_GONE || record->form == RD_KLOG_PCIE_CONTAINED;
-	int slot = of_slot ? pci_of(host, record) : -1;
+	bool of_card = record->form == RD_KLOG_PCIE_CARD_GONE || record->form == RD_KLOG_PCIE_CONTAINED ||
+		       record->form == RD_KLOG_PCIE_FATAL || record->form == RD_KLOG_PCIE_UNCORRECTED;
+	int at = of_card ? pci_of(host, record) : -1;
 	bool other = false;
 
-	for (size_t i = 0; slot >= 0 && i < host->n_pcis; i++) {
-		if (host->pcis[i].parent == slot && (rd_pci_is_bridge(&host->pcis[i]) || rd_pci_matters(host, i)))
+	for (size_t i = 0; at >= 0 && i < host->n_pcis; i++) {
+		if (!rd_pci_is_below(host, (int)i, at) || rd_pci_is_bridge(&host->pcis[i]))
+			continue;
+		if (rd_pci_matters(host, i) || host->pcis[i].class.v >> 16 != RD_PCI_STORAGE)
 			return false;
-		other |= host->pcis[i].parent == slot;
+		other = true;
 	}
 	return other;
 }
@@ -172,7 +176,7 @@ static bool match_one(const struct rd_check_input *in, const struct pattern *pat
 		const struct rd_krecord *record = &klog->v[i];
 
 		if (matches_form(record, pattern) && !(pattern->least && is_of_guest(in->host, record)) &&
-		    !has_other_card(in->host, record))
+		    !is_of_other_card(in->host, record))
 			add_line(v, &n, pattern->least ? subject_of(record) : NULL, record);
 	}
 	for (size_t i = 0; i < n; i++) {
