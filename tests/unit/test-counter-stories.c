@@ -96,6 +96,11 @@ static const struct story {
 	{ "siw", ETH, 60, "netdev:rx_dropped=0>40;netdev:rx_bytes=0>9000000;netdev:tx_bytes=0>9000000" },
 	{ "cxgb4", ETH, 60, "hw:ip4InSegs=0>900000;hw:ip4OutSegs=0>900000;hw:ip4OutRsts=0>4" },
 
+	/* A frame of somebody's experiment; and what a peer with a larger MTU sends. */
+	{ "mlx5", ETH, 60, "ethtool:rx_oversize_pkts_phy=0>1" },
+	{ "mlx5", ETH, 60, "ethtool:rx_oversize_pkts_phy=0>8;hw:local_ack_timeout_err=0>8", "mtu-mismatch" },
+	{ "mlx5", ETH, 60, "ethtool:rx_oversize_pkts_phy=0>90", "mtu-mismatch" },
+
 	/* The link. What is discarded while it is down follows from that. */
 	{ "mlx5", IB, 1, "port:port_rcv_data=0>12500000000;port:symbol_error=0>20", "bad-cable", "damaged-elsewhere" },
 	{ "mlx5", IB, 1, "port:port_rcv_data=0>12500000000;port:port_rcv_remote_physical_errors=0>500",

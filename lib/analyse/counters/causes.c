@@ -525,11 +525,17 @@ static void judge_drops(const struct judging *j)
 			      may_be_of_others(j) ? RD_CAUSE_DROPS_OTHER :
 			      pauses_drops(j)	  ? RD_CAUSE_DROPS_PFC :
 						    RD_CAUSE_DROPS_NO_PFC;
+	struct rd_cause_words mtu = rd_cause_words[RD_CAUSE_MTU];
 
 	if (most(j, RD_TOPIC_DROP))
 		add_cause(j, of, NULL, RD_TOPIC_DROP, 0, RD_TOPIC_PAUSE_SENT);
+	/* A few frames that nothing waited for are of another program's broadcast, say. */
+	if (most(j, RD_TOPIC_TOO_LONG) < ERRORS_SURE && !most(j, RD_TOPIC_TIMEOUT) && !most(j, RD_TOPIC_RETRIES)) {
+		mtu.severity = RD_SEV_NOTE;
+		mtu.confidence = RD_CONFIDENCE_LOW;
+	}
 	if (most(j, RD_TOPIC_TOO_LONG))
-		add_cause(j, RD_CAUSE_MTU, NULL, RD_TOPIC_TOO_LONG, 0, 0);
+		add_cause_as(j, &mtu, NULL, RD_TOPIC_TOO_LONG, 0, 0);
 }
 
 /* CNPs from the network. A counter of topic cnp-all (mlx5's rp_cnp_handled) includes those that a slow restart generates
