@@ -51,8 +51,8 @@ looks() {
 }
 
 @test "what is stuck is so after as long as was said" {
-	looks '[.[] | .qps[] | select(.lqpn == 19 and .ibdev == "rxe0") | .verdict] == ["cannot-tell", "stuck", "stuck"]' --stuck 2
-	looks 'all(.[]; .qps[] | select(.lqpn == 19) | .verdict == "cannot-tell")' --stuck 100
+	looks '[.[] | .qps[] | select(.lqpn == 19 and .ibdev == "rxe0") | .reason | test("only queue pair of its process")] == [false, true, true]' --stuck 2
+	looks 'all(.[]; .qps[] | select(.lqpn == 19) | .reason | test("stuck after 100 s"))' --stuck 100
 }
 
 @test "findings name the device, what was seen and what to do" {

@@ -396,6 +396,21 @@ HOST_TEST(spare_datagram_queue_pairs)
 	judged(h, 0, "stuck", "no modify_qp call");
 }
 
+/* Healthy: a server that no client has connected to yet. Broken: one of a job's connections. */
+HOST_TEST(server_that_waits)
+{
+	start(h, 2);
+	age(h, add(h, 17, RD_QPS_INIT, 0), RD_AGE_AT_LEAST, 600, 0);
+	h->qps[0].proc = 0;
+	add(h, 18, RD_QPS_INIT, 0)->proc = 1;
+	judged(h, 0, "cannot-tell", "waits for a client");
+	h->qps[1].proc = 0;
+	judged(h, 0, "stuck", "no modify_qp call");
+	h->qps[1].proc = 1;
+	past_of(h, &h->qps[0])->last_err = ETIMEDOUT;
+	judged(h, 0, "stuck", "ETIMEDOUT");
+}
+
 /* Healthy: a DC target, of UCX or NVSHMEM, and receivers of datagrams and raw packets. Broken: one that was refused to be moved. */
 HOST_TEST(receivers_without_a_connection)
 {

@@ -54,6 +54,7 @@ struct rd_qp_judging {
 	const struct rd_neigh **neighs; /* of opts->net, by address */
 	size_t n_neighs;
 	bool *has_rts; /* per process (res->procs): one of its RC queue pairs is in RTS */
+	size_t *n_qps; /* per process: all of its queue pairs */
 };
 
 /* The queue pair to judge. */

@@ -653,6 +653,12 @@ static void judge_connecting(const struct rd_qp_one *one)
 	if (is_for_too_long(one->j, past) && one->qp->type.known == RD_OK && !rd_qp_is_connected_type(one->qp))
 		return rd_qp_set(one, RD_QPV_CANNOT_TELL, RD_QP_DO_PROGRAM,
 				 "in %s %s: this type has no connection; not used, or its program hangs", state, age);
+	/* As that of a server that has one, until its client comes. */
+	if (is_for_too_long(one->j, past) && one->qp->proc >= 0 && one->j->n_qps[one->qp->proc] == 1)
+		return rd_qp_set(
+			one, RD_QPV_CANNOT_TELL, RD_QP_DO_STUCK,
+			"in %s %s, the only queue pair of its process: a server that waits for a client, or stuck",
+			state, age);
 	if (is_for_too_long(one->j, past))
 		return rd_qp_set(one, RD_QPV_STUCK, RD_QP_DO_STUCK,
 				 "in %s %s: no modify_qp call moved it to the next state", state, age);
@@ -780,6 +786,8 @@ static void count_qp(const struct rd_qp_judging *j, const struct rd_qp *qp, cons
 	struct rd_qp_device *device = &j->devices[qp->dev];
 	bool moving = rd_qp_is_moving(j, qp, past), rts = qp->state.v == RD_QPS_RTS;
 
+	if (qp->proc >= 0)
+		j->n_qps[qp->proc]++;
 	if (qp->state.v == RD_QPS_ERR && past->fresh)
 		++*(past->moved_by_call ? &device->unclear : &device->failed);
 	if (!rts && qp->state.v != RD_QPS_RTR)
@@ -828,12 +836,17 @@ void rd_qp_judge(struct rd_qp_views *views, const struct rd_qp_judge *opts)
 	const struct rd_res *res = views->res;
 	_cleanup_free_ struct rd_qp_device *devices = rd_alloc(res->n_devs + 1, sizeof(*devices));
 	_cleanup_free_ bool *has_rts = rd_alloc(res->n_procs + 1, sizeof(*has_rts));
+	_cleanup_free_ size_t *n_qps = rd_alloc(res->n_procs + 1, sizeof(*n_qps));
 	_cleanup_free_ const struct rd_krecord **lines = NULL;
 	_cleanup_free_ const struct rd_neigh **neighs =
 		rd_alloc((opts->net ? opts->net->n_neighs : 0) + 1, sizeof(*neighs));
-	struct rd_qp_judging j = {
-		.views = views, .res = res, .opts = opts, .devices = devices, .has_rts = has_rts, .neighs = neighs
-	};
+	struct rd_qp_judging j = { .views = views,
+				   .res = res,
+				   .opts = opts,
+				   .devices = devices,
+				   .has_rts = has_rts,
+				   .n_qps = n_qps,
+				   .neighs = neighs };
 
 	if (opts->klog && opts->klog->known == RD_OK)
 		lines = rd_qp_log_join(opts->klog, views, opts->mono_ns);
