@@ -183,6 +183,23 @@ static void judge_init(const struct rd_check_input *in, size_t p, const char *na
 		rd_check_good(out, name);
 }
 
+/* Most other compute ports went down about as often: a switch was restarted, say. */
+static bool all_flap(const struct rd_check_input *in, size_t p)
+{
+	size_t alike = 0, others = 0;
+
+	for (size_t q = 0; q < in->host->n_ports; q++) {
+		const struct rd_port *port = &in->host->ports[q];
+
+		if (q == p || in->ports->v[q].role != RD_ROLE_COMPUTE || !rd_port_active(port))
+			continue;
+		others++;
+		alike += port->link_downed.known == RD_OK &&
+			 2 * port->link_downed.v >= in->host->ports[p].link_downed.v;
+	}
+	return others >= 3 && 2 * alike > others;
+}
+
 static void judge_flaps(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_port *port = &in->host->ports[p];
@@ -191,6 +208,11 @@ static void judge_flaps(const struct rd_check_input *in, size_t p, const char *n
 		return;
 	if (port->link_downed.known != RD_OK)
 		rd_check_unknown(out, name, "no counter link_downed");
+	else if (port->link_downed.v >= DOWN_MANY && port->link_downed.v < 255 && all_flap(in, p))
+		rd_check_note(out, name,
+			      rd_text("link went down %" PRIu64 " times, as those of most compute ports",
+				      port->link_downed.v),
+			      NULL, NULL);
 	else if (port->link_downed.v >= DOWN_MANY)
 		rd_check_port_bad(out, in->ports->v[p].role, RD_SEV_WARNING, name,
 				  rd_text("link went down %" PRIu64 "%s times", port->link_downed.v,

@@ -287,11 +287,39 @@ static void judge_duplicate(const struct rd_check_input *in, size_t p, const cha
 	}
 }
 
+/* Another InfiniBand device with this node GUID, which of Ethernet may be that of a bond; NULL: none. */
+static const char *same_guid(const struct rd_host *host, int ibdev, const char *guid)
+{
+	for (size_t p = 0; p < host->n_ports; p++) {
+		const struct rd_ibdev *dev = &host->ibdevs[host->ports[p].ibdev];
+
+		if (rd_port_is_ib(&host->ports[p]) && dev->pci >= 0 && dev->pci != host->ibdevs[ibdev].pci &&
+		    dev->node_guid && strcmp(dev->node_guid, guid) == 0)
+			return rd_ibdev_label(host, host->ports[p].ibdev);
+	}
+	return NULL;
+}
+
+static bool has_guid(const struct rd_host *host, size_t p)
+{
+	return is_roce(host, p) || (rd_port_is_ib(&host->ports[p]) && rd_port_active(&host->ports[p]));
+}
+
 /* librdmacm, which needs an address, finds the device by its node GUID. Virtual functions get theirs from the physical function. */
 static void judge_guid(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
 	const char *guid = in->host->ibdevs[in->host->ports[p].ibdev].node_guid;
 
+	if (rd_port_is_ib(&in->host->ports[p])) {
+		const char *other = guid ? same_guid(in->host, in->host->ports[p].ibdev, guid) : NULL;
+
+		if (other)
+			rd_check_warn(out, name, rd_text("node GUID %s, as of %s", guid, other),
+				      rd_text("a GUID of its own"));
+		else
+			rd_check_good(out, name);
+		return;
+	}
 	/* mana before Linux 6.11 has neither GIDs nor a GUID: raw packets only. */
 	if (!has_address(in->host, &in->host->ports[p]) || in->host->ports[p].n_gids == 0)
 		return;
@@ -416,13 +444,16 @@ const struct rd_check rd_check_gid_duplicate = {
 
 const struct rd_check rd_check_node_guid = {
 	.id = "node-guid",
-	.title = "RoCE device has no node GUID",
-	.why = "programs that connect with rdma_cm do not find the device: rdma_resolve_addr fails, or librdmacm crashes",
+	.title = "RDMA device has no node GUID of its own",
+	.why = "programs that connect with rdma_cm do not find the device: rdma_resolve_addr fails, or librdmacm crashes; subnet managers drop "
+	       "one of two with the same",
 	.fix = "# if this is a virtual function, on the hypervisor: ip link set PF vf N mac MAC (the GUID follows the MAC), then "
-	       "unbind and bind the driver of the virtual function; no job may use it meanwhile",
+	       "unbind and bind the driver of the virtual function; no job may use it meanwhile\n"
+	       "# InfiniBand: node_guid and port_guid instead of mac; of a card, mstflint -d ADDRESS sg",
 	.needs = "sysfs node_guid of devices",
 	.parts = { RD_PART_PCI | RD_PART_RDMA | RD_PART_NET, 0 },
-	.each = { RD_EACH_PORT, is_roce, judge_guid, "no active RoCE port with an address and GIDs" },
+	.each = { RD_EACH_PORT, has_guid, judge_guid,
+		  "no active InfiniBand port, nor one of RoCE with an address and GIDs" },
 };
 
 const struct rd_check rd_check_roce_lid = {

@@ -11,9 +11,10 @@
 
 struct rail {
 	const struct rd_port *port;
-	const struct rd_netdev *netdev; /* with the address: the bond, if there is one */
+	const struct rd_netdev *netdev; /* with the address: the bond or the VLAN, if there is one */
 	const struct rd_addr *addr;	/* its first IPv4 address; NULL: none */
 	const char *bond;		/* mode; "" if it has none; NULL: unknown */
+	bool vlan;			/* the address is that of a VLAN */
 	uint32_t net;			/* of its subnet */
 };
 
@@ -60,6 +61,7 @@ static void find_rails(const struct rd_check_input *in, struct rails *ret)
 	for (size_t p = 0; p < host->n_ports; p++) {
 		const struct rd_port *port = &host->ports[p];
 		struct rail *rail = &ret->v[ret->n];
+		const struct rd_netif *netif;
 
 		if (in->ports->v[p].role != RD_ROLE_COMPUTE || !rd_port_is_roce(host, port) || !rd_port_active(port) ||
 		    rd_check_is_soft(host, port) || port->n_netdevs == 0 || rd_port_route(host, port) ||
@@ -67,6 +69,13 @@ static void find_rails(const struct rd_check_input *in, struct rails *ret)
 			continue;
 		*rail = (struct rail){ .port = port, .netdev = bond_of(host, &host->netdevs[port->netdevs[0]]) };
 		rail->bond = rail->netdev->is_bond ? rail->netdev->bond_mode : "";
+		if (in->ports->v[p].gid >= 0) {
+			int named = rd_host_find_netdev(host, port->gids[in->ports->v[p].gid].netdev);
+
+			rail->netdev = named < 0 ? rail->netdev : &host->netdevs[named];
+		}
+		netif = in->net && rail->netdev->name ? rd_netstate_find_name(in->net, rail->netdev->name) : NULL;
+		rail->vlan = netif && netif->vlan >= 0;
 		rail->addr = first_v4(rail->netdev);
 		rail->net = rail->addr ? net_of(rail->addr) : 0;
 		ret->n++;
@@ -99,6 +108,11 @@ static bool same_bond(const struct rail *a, const struct rail *b)
 static bool same_prefix(const struct rail *a, const struct rail *b)
 {
 	return a->addr->prefix == b->addr->prefix;
+}
+
+static bool same_tag(const struct rail *a, const struct rail *b)
+{
+	return a->vlan == b->vlan;
 }
 
 static void run_bond(const struct rd_check_input *in, struct rd_check_out *out)
@@ -191,6 +205,12 @@ static void run_address(const struct rd_check_input *in, struct rd_check_out *ou
 
 	rd_check_skip(out, "fewer than four compute interfaces with IPv4 addresses");
 	find_rails(in, &rails);
+	odd = odd_one(&rails, same_tag);
+	if (odd >= 0 && rails.v[odd].addr)
+		return rd_check_warn(out, rails.v[odd].netdev->name,
+				     rd_text("the address is %s a VLAN", rails.v[odd].vlan ? "in" : "not in"),
+				     rd_text("%s, as on the other %zu compute interfaces",
+					     rails.v[odd].vlan ? "no VLAN" : "a VLAN", rails.n - 1));
 	for (size_t i = 0; i < rails.n; i++)
 		if (!rails.v[i].addr)
 			return;
