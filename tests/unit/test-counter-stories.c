@@ -96,6 +96,13 @@ static const struct story {
 	{ "siw", ETH, 60, "netdev:rx_dropped=0>40;netdev:rx_bytes=0>9000000;netdev:tx_bytes=0>9000000" },
 	{ "cxgb4", ETH, 60, "hw:ip4InSegs=0>900000;hw:ip4OutSegs=0>900000;hw:ip4OutRsts=0>4" },
 
+	/* No more than a good link loses; and a path that loses more. */
+	{ "mlx5", ETH, 86400, "port:port_rcv_packets=0>600000000000;ethtool:rx_discards_phy=0>3", NULL,
+	  "drops-without-pfc" },
+	{ "mlx5", ETH, 86400, "port:port_rcv_packets=0>600000000000;ethtool:rx_discards_phy=0>900",
+	  "drops-without-pfc" },
+	{ "mlx5", IB, 86400, "port:port_xmit_packets=0>600000000000;port:port_xmit_discards=0>2", NULL, "discards" },
+	{ "mlx5", IB, 86400, "port:port_xmit_packets=0>600000000000;port:port_xmit_discards=0>900", "discards" },
 	/* A frame of somebody's experiment; and what a peer with a larger MTU sends. */
 	{ "mlx5", ETH, 60, "ethtool:rx_oversize_pkts_phy=0>1" },
 	{ "mlx5", ETH, 60, "ethtool:rx_oversize_pkts_phy=0>8;hw:local_ack_timeout_err=0>8", "mtu-mismatch" },

@@ -434,7 +434,7 @@ static void judge_remote(const struct judging *j)
 
 static void judge_pci(const struct judging *j)
 {
-	struct rd_cause_words of = rd_cause_words[RD_CAUSE_PCIE_STALL];
+	struct rd_cause_words of = rd_cause_words[RD_CAUSE_PCIE_STALL], errors = rd_cause_words[RD_CAUSE_PCIE_ERRORS];
 	uint64_t stalled = most(j, RD_TOPIC_PCI_STALL);
 
 	if ((double)stalled > STALLED_SOME * j->moved->seconds) {
@@ -445,8 +445,13 @@ static void judge_pci(const struct judging *j)
 				     j->moved->seconds),
 			     RD_TOPIC_PCI_STALL, 0, 0);
 	}
+	/* Links recover from a few. */
+	if (most(j, RD_TOPIC_PCI_ERROR) < ERRORS_SURE) {
+		errors.severity = RD_SEV_WARNING;
+		errors.confidence = RD_CONFIDENCE_MEDIUM;
+	}
 	if (most(j, RD_TOPIC_PCI_ERROR))
-		add_cause(j, RD_CAUSE_PCIE_ERRORS, NULL, RD_TOPIC_PCI_ERROR, 0, 0);
+		add_cause_as(j, &errors, NULL, RD_TOPIC_PCI_ERROR, 0, 0);
 }
 
 /* The priority with the largest value; -1: all are 0. */
@@ -527,7 +532,7 @@ static void judge_drops(const struct judging *j)
 						    RD_CAUSE_DROPS_NO_PFC;
 	struct rd_cause_words mtu = rd_cause_words[RD_CAUSE_MTU];
 
-	if (most(j, RD_TOPIC_DROP))
+	if ((double)most(j, RD_TOPIC_DROP) > LOST_FEW * (double)j->moved->packets_in)
 		add_cause(j, of, NULL, RD_TOPIC_DROP, 0, RD_TOPIC_PAUSE_SENT);
 	/* A few frames that nothing waited for are of another program's broadcast, say. */
 	if (most(j, RD_TOPIC_TOO_LONG) < ERRORS_SURE && !most(j, RD_TOPIC_TIMEOUT) && !most(j, RD_TOPIC_RETRIES)) {
@@ -614,7 +619,9 @@ static void judge_plain(const struct judging *j)
 		bool follows = rules[i].of == RD_CAUSE_NOT_SENT || rules[i].of == RD_CAUSE_PEER_GONE ||
 			       rules[i].of == RD_CAUSE_DISCARDS;
 
-		if (most(j, rules[i].topic) && !(follows && most(j, RD_TOPIC_LINK_DOWN)))
+		double few = rules[i].of == RD_CAUSE_DISCARDS ? LOST_FEW * (double)j->moved->packets_out : 0;
+
+		if ((double)most(j, rules[i].topic) > few && !(follows && most(j, RD_TOPIC_LINK_DOWN)))
 			add_cause(j, rules[i].of, NULL, rules[i].topic, rules[i].with, 0);
 	}
 }
