@@ -78,6 +78,8 @@ class Net:
     def __init__(self, name, mac, speed, addrs=(), mtu=1500, up=True, ipoib=False, gateway=None):
         self.name, self.mac, self.speed, self.addrs, self.mtu, self.up = name, mac, speed, list(addrs), mtu, up
         self.ipoib, self.gateway, self.master, self.slaves, self.carrier, self.dev_port = ipoib, gateway, None, (), up, 0
+        self.lost = 0  # times that it lost its carrier
+        self.vlan, self.lower, self.vlans = 0, None, []  # of a VLAN: its number, the interface below; the VLANs above
         self.mode, self.aggregator, self.standby = "802.3ad 4", None, False  # of a bond; of its members: None as the bond's
 
     def link_local(self):
@@ -270,7 +272,7 @@ def port_gids(rdma, port):
     if port.layer == "Unknown":
         return [(gid_text(port.net.link_local().packed), "IB/RoCE v1", None)]
     gids = {gid_text(port.net.link_local().packed): port.net.name}
-    for net in (port.net, port.net.master):
+    for net in (port.net, port.net.master, *port.net.vlans):
         for addr in net.addresses() if net else []:
             raw = addr.ip.packed if addr.version == 6 else bytes(10) + b"\xff\xff" + addr.ip.packed
             gids.setdefault(gid_text(raw), net.name)

@@ -95,11 +95,13 @@ def link_of(nic):
     mac = bytes.fromhex(net.mac.replace(":", ""))
     # An interface begins without carrier, and that counts.
     out = text(3, net.name) + u32(13, 1000) + u8(16, 6 if nic.on else 2) + u8(17, 0) + u32(4, net.mtu) + u32(27, 0)
-    out += u8(33, int(nic.on)) + u32(35, 2 if nic.on else 1) + u32(47, int(nic.on)) + u32(48, 1)
+    out += u8(33, int(nic.on)) + u32(35, 2 if nic.on else 1) + u32(47, int(nic.on or net.lost)) + u32(48, 1 + net.lost)
     out += attr(1, mac) + attr(2, b"\xff" * 6 if len(mac) == 6 else b"\0\xff\xff\xff\xff\x12\x40\x1b" + bytes(8) + b"\xff" * 4)
     if net.master:
         out += u32(10, net.master.index)
-    if net.slaves or net.ipoib:
+    if net.lower:
+        out += u32(5, net.lower.index) + nest(18, text(1, "vlan"), nest(2, u16(1, net.vlan)))
+    elif net.slaves or net.ipoib:
         kind = ("bond", u8(1, 4)) if net.slaves else ("ipoib", u16(1, 0x7FFF) + u16(2, 0))
         out += nest(18, text(1, kind[0]), nest(2, kind[1]))
     elif net.master and net.master.slaves:

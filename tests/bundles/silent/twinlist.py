@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The rows of twins.py: (what, host, steps, expectation), by kind of mistake. What is printed where: twinrows.py."""
+from hostgen import port_gids
+from kinds import V1
 from twinrows import *
 
 KIND = "GIDs that cannot be read, and that are zero"
@@ -629,7 +631,7 @@ def of_mlx5_3(text):
 
 
 def unplugged(leg):
-    leg.carrier = False
+    leg.carrier, leg.lost = False, 1
 
 
 rows(KIND,
@@ -650,3 +652,102 @@ rows(KIND,
      ("a link of the only bond is down", "storage-server", legs(unplugged, "bond0"), "warning bond-aggregator", {"words": "ens1f1np1"}),
      ("a link of the only bond is down, which is active-backup", "storage-server", [mode("active-backup 1", "bond0"), legs(unplugged, "bond0")], "warning bond-aggregator"),
      ("a link of each bond is down", "h100-roce-lag", legs(unplugged, *[f"bond{n}" for n in range(8)]), "warning bond-aggregator"))
+
+KIND = "subnets, stale addresses, classes, cabling, of one port or of all"
+
+
+def uncabled(leg):
+    leg.carrier = False
+
+
+def subnet(dev, prefix):
+    return lambda m: dev_put(dev, "ports/1/gids/0", f"{prefix}:{m.fn(dev).rdma[0].guid}")(m)
+
+
+def stale(name, dev, *new):
+    """The interface has other addresses; the GIDs are those of before."""
+    def step(m):
+        entries = [(n, *gid) for n, gid in enumerate(port_gids(m.fn(dev).rdma[0], m.fn(dev).rdma[0].ports[0]))]
+        addrs(name, *new)(m)
+        gids(dev, entries)(m)
+    return step
+
+
+def bridge_of_ovs(name):
+    """A port of an Open vSwitch, whose own interface has the addresses and the default route."""
+    def step(m):
+        net = net_of(m, name)
+        net.master = Net("ovs-system", "02:00:00:00:00:09", 0, up=False)
+        m.host.virtual += [net.master, Net("br-ex", net.mac, net.speed, net.addrs, net.mtu, gateway=net.gateway)]
+        net.addrs, net.gateway = [], None
+    return step
+
+
+def forced(tclass, *devs):
+    return each(dev_put, devs, "tc/1/traffic_class", tclass)
+
+
+def aer(find, severity="Uncorrected (Fatal)"):
+    return lambda m: m.host.log.append(f"{find(m).driver} {find(m).addr}: PCIe Bus Error: severity={severity}, type=Transaction Layer, (Receiver ID)")
+
+
+def drive(m):
+    return next(f for f in m.host.fns if f.kind.driver == "nvme")
+
+
+EIGHT, CLASS = [f"mlx5_{n}" for n in range(8)], "Global tclass=106"
+DESKTOP = [only_nics("mlx5_2"), *[gone(f"GPU{n}") for n in (3, 2, 1)]]  # a card in its LAN
+rows(KIND,
+     ("each rail is a subnet of its own", "dgx-h100", [subnet(d, f"fec0:0000:0000:00{n:02x}") for n, d in enumerate(COMPUTE)], "quiet ib-sm-lid"),
+     ("the subnet manager of one rail has moved", "dgx-h100", dev_put("mlx5_3", "ports/1/sm_lid", "0x7"), "note ib-sm-lid", {"words": "mlx5_3.*LID 7"}),
+     ("the second link of each bond was never cabled", "h100-roce-lag", legs(uncabled, *[f"bond{n}" for n in range(8)]), "note bond-aggregator", {"words": "each of 8"}),
+     ("an address was added", "hgx-b200", lambda m: net_of(m, "gpu3rdma0").addrs.append("10.99.3.21/24"), "quiet gid-usable"),
+     ("all have a traffic class", "hgx-b200", forced(CLASS, *EIGHT), "quiet roce-tclass"),
+     ("a port for storage has no traffic class", "hgx-b200", [forced(CLASS, *EIGHT), forced("", "mlx5_10")], "quiet roce-tclass"),
+     ("the only NIC is in an Open vSwitch", "a100-pcie-spare", [*DESKTOP, bridge_of_ovs("ens3np0")], "unknown gid-usable"),
+     ("a card in a LAN with packets of 1500 bytes", "a100-pcie-spare", DESKTOP, "quiet roce-mtu"),
+     ("ConnectX-3 has RoCE v1 alone", "hpc-no-gpu", [model(lambda m: setattr(m.fn("mlx5_1"), "ids", (0x15B3, 0x1003, 0x15B3, 0x0055))), gid_attrs("mlx5_1", "types", V1, range(6))], "quiet gid-v2"),
+     ("no huge pages, and no accelerators", "aws-p5", [*[gone(f"GPU{n}") for n in range(7, -1, -1)], no_nvidia, model(lambda m: setattr(m.host, "hugepages", 0))], "quiet hugepages-efa"),
+     ("fatal errors of a drive", "hgx-b200", aer(drive), "quiet log-pcie-errors"),
+     ("a pod with the device of one NIC, each namespace having its own", "dgx-h100", [container(), no_rdma(*[f"mlx5_{n}" for n in range(1, 12)])], "unknown nic-driver"),
+     ("one port of eight is in another subnet", "dgx-h100", subnet("mlx5_3", "fec0:0000:0000:0001"), "warning ib-sm-lid", {"words": "mlx5_3.*0xfec0000000000001"}),
+     ("the GIDs of one port are those of an address that it had", "hgx-b200", stale("gpu3rdma0", "mlx5_3", "10.64.3.99/24"), "warning gid-usable", {"words": "mlx5_3.*10.64.3.21"}),
+     ("one port of eight has no traffic class", "hgx-b200", [forced(CLASS, *EIGHT), forced("", "mlx5_3")], "warning roce-tclass", {"words": "mlx5_3"}),
+     ("the second link of one bond was never cabled", "h100-roce-lag", legs(uncabled, "bond3"), "warning port-speed-uniform", {"words": "mlx5_bond_3"}),
+     ("RoCE v1 alone", "hpc-no-gpu", gid_attrs("mlx5_1", "types", V1, range(6)), "warning gid-v2"),
+     ("no huge pages for eight accelerators", "aws-p5", model(lambda m: setattr(m.host, "hugepages", 0)), "warning hugepages-efa"),
+     ("fatal errors of a NIC", "hgx-b200", aer(lambda m: m.fn("mlx5_3")), "critical log-pcie-errors"),
+     ("fatal errors of the port above a NIC", "hgx-b200", aer(lambda m: m.fn("mlx5_3").up), "critical log-pcie-errors"))
+settings(KIND,
+         ("UCX without RC alone", "hgx-b200", "UCX_TLS=^rc", "quiet env-rdma-off"),
+         ("UCX without RC, DC and UD", "hgx-b200", "UCX_TLS=^rc,dc,ud", "critical env-rdma-off"))
+rows(KIND,
+     ("a port without an address is not named", "hgx-b200", addrs("gpu3rdma0"), "no-text mlx5_3:1", {"command": "nic-map --env nccl"}),
+     ("a port with one is", "hgx-b200", [], "text mlx5_3:1", {"command": "nic-map --env nccl"}))
+
+KIND = "VLANs, GUIDs, links that go down, of one port or of all"
+
+
+def in_vlan(name, number):
+    """The addresses of the interface are on a VLAN above it."""
+    def step(m):
+        net = net_of(m, name)
+        above = Net(f"{name}.{number}", net.mac, net.speed, net.addrs, net.mtu)
+        above.vlan, above.lower, net.vlans, net.addrs = number, net, [above], []
+        m.host.virtual.append(above)
+    return step
+
+
+def went_down(times, *devs):
+    return lambda m: [setattr(m.fn(d).rdma[0].ports[0], "link_downed", times) for d in devs]
+
+
+rows(KIND,
+     ("each rail in a VLAN of its own", "hgx-b200", [in_vlan(n, 100 + k) for k, n in enumerate(RAILS)], "quiet rail-address gid-usable"),
+     ("all links were lost as often, with their switches", "dgx-h100", went_down(12, *COMPUTE), "quiet link-downed"),
+     ("virtual functions have no GUIDs yet", "dgx-h100", vfs("mlx5_3", 12, 2, "0000:0000:0000:0000"), "quiet node-guid"),
+     ("the address of one rail is in no VLAN", "hgx-b200", [in_vlan(n, 100 + k) for k, n in enumerate(RAILS) if k != 3], "warning rail-address", {"words": "gpu3rdma0.*not in"}),
+     ("the address of one rail is in a VLAN", "hgx-b200", in_vlan("gpu3rdma0", 103), "warning rail-address", {"words": "gpu3rdma0.103.* in a"}),
+     ("a mask of a rail in a VLAN", "hgx-b200", [*[in_vlan(n, 100) for n in RAILS], lambda m: setattr(net_of(m, "gpu3rdma0.100"), "addrs", ["10.64.3.21/16"])], "warning rail-address", {"words": "gpu3rdma0.100"}),
+     ("one link was lost more often than the others", "dgx-h100", [went_down(12, *COMPUTE), went_down(60, "mlx5_3")], "warning link-downed", {"words": "mlx5_3"}),
+     ("two cards have one GUID", "dgx-h100", lambda m: setattr(m.fn("mlx5_3").rdma[0], "guid", m.fn("mlx5_4").rdma[0].guid), "warning node-guid", {"words": "mlx5_3.*mlx5_4"}))
