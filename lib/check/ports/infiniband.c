@@ -15,24 +15,9 @@ static bool is_judged(const struct rd_port_views *views, size_t p)
 	return rd_port_is_ib(port) && rd_port_active(port) && !rd_port_layer_is_odd(views, p);
 }
 
-/* The value that all other compute ports have, three at least; 0: each rail has its own, say. */
-static uint64_t usual_of(const struct rd_port_views *views, size_t p, uint64_t (*value)(const struct rd_port *))
+static uint64_t subnet_of(const struct rd_check_input *in, size_t p)
 {
-	uint64_t usual = 0;
-	size_t n = 0;
-
-	for (size_t q = 0; q < views->n && views->v[p].role == RD_ROLE_COMPUTE; q++) {
-		if (q == p || views->v[q].role != RD_ROLE_COMPUTE || !is_judged(views, q))
-			continue;
-		if (n++ && value(&views->host->ports[q]) != usual)
-			return 0;
-		usual = value(&views->host->ports[q]);
-	}
-	return n >= 3 ? usual : 0;
-}
-
-static uint64_t subnet_of(const struct rd_port *port)
-{
+	const struct rd_port *port = &in->host->ports[p];
 	uint64_t ret = 0;
 
 	for (size_t i = 0; port->n_gids > 0 && port->gids[0].index == 0 && i < 8; i++)
@@ -40,24 +25,21 @@ static uint64_t subnet_of(const struct rd_port *port)
 	return ret;
 }
 
-static uint64_t sm_of(const struct rd_port *port)
+static uint64_t sm_of(const struct rd_check_input *in, size_t p)
 {
-	return port->sm_lid.known == RD_OK ? port->sm_lid.v : 0;
+	return in->host->ports[p].sm_lid.v;
 }
 
 /* Rails that are networks of their own have other prefixes, or all the default one; a subnet manager that takes over has another LID. */
 static void judge_subnet(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_port *port = &in->host->ports[p];
-	uint64_t prefix = usual_of(in->ports, p, subnet_of), sm = usual_of(in->ports, p, sm_of);
+	uint64_t own = subnet_of(in, p), prefix = rd_check_usual(in, p, subnet_of), sm = rd_check_usual(in, p, sm_of);
 
-	if (prefix && subnet_of(port) && subnet_of(port) != prefix)
+	if (prefix && own && own != prefix)
 		rd_check_bad(out, in->host->n_gpus > 0 ? RD_SEV_WARNING : RD_SEV_NOTE, name,
-			     rd_text("subnet prefix 0x%016" PRIx64, subnet_of(port)),
-			     rd_text("0x%016" PRIx64 ", as on all other compute ports", prefix),
-			     rd_text("iblinkinfo -C IBDEV -P %u\n"
-				     "# check which switch this port is cabled to, and the subnet manager of that one",
-				     port->num));
+			     rd_text("subnet prefix 0x%016" PRIx64, own),
+			     rd_text("0x%016" PRIx64 ", as on all other compute ports", prefix), NULL);
 	else if (sm && sm != port->sm_lid.v)
 		rd_check_note(out, name, rd_text("subnet manager LID %u", port->sm_lid.v),
 			      rd_text("%" PRIu64 ", as on all other compute ports, if all are in one subnet", sm),
@@ -96,16 +78,16 @@ static uint16_t find_pkey(const struct rd_port *port, uint16_t mask, uint16_t bi
 	return 0;
 }
 
-static uint64_t full_pkey(const struct rd_port *port)
+static uint64_t full_pkey(const struct rd_check_input *in, size_t p)
 {
-	return find_pkey(port, PKEY_FULL, PKEY_FULL);
+	return find_pkey(&in->host->ports[p], PKEY_FULL, PKEY_FULL);
 }
 
 static void judge_pkey(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_port *port = &in->host->ports[p];
-	bool full = full_pkey(port) != 0;
-	uint16_t usual = (uint16_t)usual_of(in->ports, p, full_pkey);
+	bool full = full_pkey(in, p) != 0;
+	uint16_t usual = (uint16_t)rd_check_usual(in, p, full_pkey);
 
 	if (!is_judged(in->ports, p))
 		return;
@@ -219,7 +201,8 @@ const struct rd_check rd_check_ib_sm = {
 	.title = "Active InfiniBand port has no subnet manager LID, or is in another subnet than the others",
 	.why = "path queries time out, or peers of the other ports cannot be reached: connections fail",
 	.fix = "sminfo -C IBDEV\n"
-	       "# restart the subnet manager, or trigger a sweep; new connections fail meanwhile",
+	       "# a port in another subnet: check which switch it is cabled to\n"
+	       "# no subnet manager: restart the subnet manager, or trigger a sweep; new connections fail meanwhile",
 	.needs = "sysfs sm_lid and gids/0 of ports",
 	.parts = { RD_PART_PCI, RD_PART_RDMA | RD_PART_NET },
 	.each = { RD_EACH_PORT, NULL, judge_assigned, "no active InfiniBand port" },

@@ -174,23 +174,16 @@ static void judge_usable(const struct rd_check_input *in, size_t p, const char *
 			      rd_text("a RoCE v2 GID with an IPv4 or global address"));
 }
 
-/* Not the Pro, which supports RoCE v2. */
-static bool is_connectx3(const struct rd_host *host, const struct rd_port *port)
-{
-	const struct rd_pci *pci = host->ibdevs[port->ibdev].pci < 0 ? NULL :
-								       &host->pcis[host->ibdevs[port->ibdev].pci];
-
-	return pci && pci->vendor.v == 0x15b3 && pci->device.v == 0x1003;
-}
-
 /* iWARP, and devices that support one version, report other types. */
 static void judge_v2(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)
 {
 	const struct rd_port *port = &in->host->ports[p];
+	const char *type = in->host->ibdevs[port->ibdev].hca_type;
 
 	if (port->n_gids == 0)
 		return;
-	if (rd_port_is_v1_only(port) && is_connectx3(in->host, port))
+	/* Not the Pro. */
+	if (rd_port_is_v1_only(port) && type && strcmp(type, "MT4099") == 0)
 		rd_check_note(
 			out, name, rd_text("only RoCE v1 GIDs, as all that a ConnectX-3 has"), NULL,
 			rd_text("# set NCCL_IB_ROCE_VERSION_NUM=1 in the environment of jobs, on all hosts of the subnet"));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lossless Ethernet: PFC, pause, trust, classes, congestion control. */
 
+#include <inttypes.h>
+
 #include "base/buf.h"
 #include "check/shared/rules.h"
 #include "model/host/system.h"
@@ -16,7 +18,7 @@ struct carrier {
 	const struct rd_check_input *in;
 	const struct rd_netif *netif;
 	const char *subject;
-	bool compute; /* role of the port */
+	size_t port;
 };
 
 /* A rule about each of them. */
@@ -44,9 +46,7 @@ static void judge_carriers(const struct rd_check_input *in, struct rd_check_out 
 					 carrier->dcb.known == RD_DENIED ? "no permission to read DCB, or no response" :
 									   NO_DCB);
 		else
-			rule->judge(&(struct carrier){ in, carrier, subject,
-						       in->ports->v[port].role == RD_ROLE_COMPUTE },
-				    out);
+			rule->judge(&(struct carrier){ in, carrier, subject, port }, out);
 	}
 }
 
@@ -131,33 +131,22 @@ static void judge_trust(const struct carrier *at, struct rd_check_out *out)
 			      rd_text("trust DSCP: RoCE v2 is routed, mostly without a VLAN tag"));
 }
 
-/* The traffic class that all other compute ports have, three at least; -1: none. */
-static int usual_class(const struct rd_check_input *in, const struct rd_netif *but)
+static uint64_t class_of(const struct rd_check_input *in, size_t p)
 {
-	int usual = -1;
-	size_t n = 0;
+	const struct rd_netif *netif = rd_check_roce_netif(in, p);
 
-	for (size_t p = 0; p < in->host->n_ports; p++) {
-		const struct rd_netif *netif = rd_check_roce_netif(in, p);
-
-		if (!netif || netif == but || in->ports->v[p].role != RD_ROLE_COMPUTE || is_down(&in->host->ports[p]))
-			continue;
-		if (netif->tclass.known != RD_OK || (n++ && netif->tclass.v != usual))
-			return -1;
-		usual = netif->tclass.v;
-	}
-	return n >= 3 ? usual : -1;
+	return netif && netif->tclass.known == RD_OK && netif->tclass.v > 0 ? (uint64_t)netif->tclass.v : 0;
 }
 
 static void judge_traffic_class(const struct carrier *at, struct rd_check_out *out)
 {
-	int usual = at->compute && at->netif->tclass.known == RD_OK ? usual_class(at->in, at->netif) : -1;
+	uint64_t usual = at->netif->tclass.known == RD_OK ? rd_check_usual(at->in, at->port, class_of) : 0;
 	unsigned prio;
 
-	if (usual > 0 && at->netif->tclass.v <= 0)
+	if (usual && at->netif->tclass.v <= 0)
 		return rd_check_bad(out, RD_SEV_WARNING, at->subject, rd_text("no traffic class is set"),
-				    rd_text("%d, as on all other compute ports", usual),
-				    rd_text("echo %d >/sys/class/infiniband/IBDEV/tc/1/traffic_class\n"
+				    rd_text("%" PRIu64 ", as on all other compute ports", usual),
+				    rd_text("echo %" PRIu64 " >/sys/class/infiniband/IBDEV/tc/1/traffic_class\n"
 					    "# until the next boot; also in a boot script",
 					    usual));
 	if (at->netif->tclass.known != RD_OK || at->netif->tclass.v < 0)

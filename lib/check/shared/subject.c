@@ -119,6 +119,26 @@ bool rd_port_layer_is_odd(const struct rd_port_views *views, size_t port)
 	return other > same;
 }
 
+uint64_t rd_check_usual(const struct rd_check_input *in, size_t port,
+			uint64_t (*value)(const struct rd_check_input *in, size_t port))
+{
+	const char *layer = in->host->ports[port].link_layer;
+	uint64_t usual = 0;
+	size_t n = 0;
+
+	for (size_t p = 0; p < in->host->n_ports && in->ports->v[port].role == RD_ROLE_COMPUTE; p++) {
+		const struct rd_port *other = &in->host->ports[p];
+
+		if (p == port || in->ports->v[p].role != RD_ROLE_COMPUTE || !rd_port_active(other) || !layer ||
+		    !other->link_layer || strcmp(layer, other->link_layer) != 0)
+			continue;
+		if (n++ && value(in, p) != usual)
+			return 0;
+		usual = value(in, p);
+	}
+	return n >= 3 ? usual : 0;
+}
+
 size_t rd_check_compute_cards(const struct rd_port_views *views)
 {
 	const struct rd_host *host = views->host;
