@@ -170,10 +170,16 @@ static enum rd_known read_aer(const struct rd_sysfs *fs, const char *addr, const
 	enum rd_known known;
 	_cleanup_free_ char *text = rd_sysfs_text(fs, &known, "/sys/bus/pci/devices/%s/aer_dev_%s", addr, which);
 	const char *at = text ? strstr(text, total) : NULL;
+	uint64_t unsupported;
 
 	at = at ? at + strlen(total) : "";
 	if (rd_take_uints(&at, RD_DECIMAL, ret, 1) < 1)
 		return known == RD_DENIED ? RD_DENIED : RD_ABSENT;
+	/* Software that looks for devices and registers makes these. */
+	at = strcmp(which, "nonfatal") == 0 ? strstr(text, "UnsupReq") : NULL;
+	at = at ? at + strlen("UnsupReq") : "";
+	if (rd_take_uints(&at, RD_DECIMAL, &unsupported, 1) == 1)
+		*ret -= unsupported < *ret ? unsupported : *ret;
 	return RD_OK;
 }
 

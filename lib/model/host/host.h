@@ -54,7 +54,7 @@ struct rd_pci_config {
 	RD_FIELD(uint16_t) ats_ctl;
 };
 
-/* Errors since boot, counted by Advanced Error Reporting. */
+/* Errors since boot, counted by Advanced Error Reporting; without requests that a function does not support. */
 struct rd_pci_aer {
 	RD_FIELD(uint64_t) correctable, nonfatal, fatal;
 };
