@@ -328,6 +328,18 @@ static void add_cause(const struct judging *j, enum rd_cause_id id, char *observ
 	add_cause_as(j, &rd_cause_words[id], observed, a, b, c);
 }
 
+/* Fewer than so many are less of a fault. */
+static void add_unless_few(const struct judging *j, enum rd_cause_id id, enum rd_topic topic, uint64_t many,
+			   enum rd_severity severity)
+{
+	struct rd_cause_words of = rd_cause_words[id];
+
+	if (most(j, topic) < many)
+		of.severity = severity;
+	if (most(j, topic))
+		add_cause_as(j, &of, NULL, topic, 0, 0);
+}
+
 static void judge_link(const struct judging *j)
 {
 	uint64_t times = most(j, RD_TOPIC_LINK_DOWN);
@@ -434,7 +446,7 @@ static void judge_remote(const struct judging *j)
 
 static void judge_pci(const struct judging *j)
 {
-	struct rd_cause_words of = rd_cause_words[RD_CAUSE_PCIE_STALL], errors = rd_cause_words[RD_CAUSE_PCIE_ERRORS];
+	struct rd_cause_words of = rd_cause_words[RD_CAUSE_PCIE_STALL];
 	uint64_t stalled = most(j, RD_TOPIC_PCI_STALL);
 
 	if ((double)stalled > STALLED_SOME * j->moved->seconds) {
@@ -446,12 +458,7 @@ static void judge_pci(const struct judging *j)
 			     RD_TOPIC_PCI_STALL, 0, 0);
 	}
 	/* Links recover from a few. */
-	if (most(j, RD_TOPIC_PCI_ERROR) < ERRORS_SURE) {
-		errors.severity = RD_SEV_WARNING;
-		errors.confidence = RD_CONFIDENCE_MEDIUM;
-	}
-	if (most(j, RD_TOPIC_PCI_ERROR))
-		add_cause_as(j, &errors, NULL, RD_TOPIC_PCI_ERROR, 0, 0);
+	add_unless_few(j, RD_CAUSE_PCIE_ERRORS, RD_TOPIC_PCI_ERROR, ERRORS_SURE, RD_SEV_WARNING);
 }
 
 /* The priority with the largest value; -1: all are 0. */
@@ -530,17 +537,12 @@ static void judge_drops(const struct judging *j)
 			      may_be_of_others(j) ? RD_CAUSE_DROPS_OTHER :
 			      pauses_drops(j)	  ? RD_CAUSE_DROPS_PFC :
 						    RD_CAUSE_DROPS_NO_PFC;
-	struct rd_cause_words mtu = rd_cause_words[RD_CAUSE_MTU];
 
 	if ((double)most(j, RD_TOPIC_DROP) > LOST_FEW * (double)j->moved->packets_in)
 		add_cause(j, of, NULL, RD_TOPIC_DROP, 0, RD_TOPIC_PAUSE_SENT);
 	/* A few frames that nothing waited for are of another program's broadcast, say. */
-	if (most(j, RD_TOPIC_TOO_LONG) < ERRORS_SURE && !most(j, RD_TOPIC_TIMEOUT) && !most(j, RD_TOPIC_RETRIES)) {
-		mtu.severity = RD_SEV_NOTE;
-		mtu.confidence = RD_CONFIDENCE_LOW;
-	}
-	if (most(j, RD_TOPIC_TOO_LONG))
-		add_cause_as(j, &mtu, NULL, RD_TOPIC_TOO_LONG, 0, 0);
+	add_unless_few(j, RD_CAUSE_MTU, RD_TOPIC_TOO_LONG,
+		       most(j, RD_TOPIC_TIMEOUT) || most(j, RD_TOPIC_RETRIES) ? 0 : ERRORS_SURE, RD_SEV_NOTE);
 }
 
 /* CNPs from the network. A counter of topic cnp-all (mlx5's rp_cnp_handled) includes those that a slow restart generates
