@@ -818,7 +818,7 @@ void rd_envcheck_pkey(struct rd_check_env *check)
 	if (!rd_envcheck_value(check, reader(check), 0, &index))
 		return;
 	for (size_t p = 0; (index < 0 || index >= 128) && p < host->n_ports; p++)
-		if (rd_envcheck_uses(check, p) && host->ports[p].pkeys_known && host->ports[p].n_pkeys)
+		if (rd_envcheck_uses(check, p))
 			add_port(&none, host, p);
 	rd_envcheck_effect(check, "the P_Key at index %ld of each port's table%s", index,
 			   index == 0 ? " (the default)" : "");

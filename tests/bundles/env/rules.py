@@ -160,6 +160,7 @@ RULES = {
 # name of the case, host, settings, {finding ids}, {variable: part of its effect}
 MADE_UP = [
     ("networks of NCCL", "ib", "NCCL_NET=socket NCCL_IB_TIMEOUT=1 NCCL_NET_GDR_LEVEL=LOC", {"env-rdma-off"}, {"NCCL_NET": "TCP between hosts", "NCCL_IB_TIMEOUT": "not used: NCCL_NET=Socket"}),
+    ("a P_Key where an index belongs", "ib", "NCCL_IB_PKEY=0x8001", {"env-pkey-index"}, {"NCCL_IB_PKEY": "index 32769"}),
     ("", "ib", "NCCL_NET=IB", set(), {"NCCL_NET": "NCCL's built-in IB/RoCE transport"}),
     ("", "ib", "NCCL_NET=IB NCCL_IB_DISABLE=1", {"env-no-network", "env-rdma-off"}, {"NCCL_NET": "which NCCL_IB_DISABLE disables"}),
     ("", "ib", "NCCL_NET=TCP", {"env-no-network"}, {"NCCL_NET": "NCCL fails if there is none"}),
