@@ -706,7 +706,7 @@ rows(KIND,
      ("a port for storage has no traffic class", "hgx-b200", [forced(CLASS, *EIGHT), forced("", "mlx5_10")], "quiet roce-tclass"),
      ("the only NIC is in an Open vSwitch", "a100-pcie-spare", [*DESKTOP, bridge_of_ovs("ens3np0")], "unknown gid-usable"),
      ("a card in a LAN with packets of 1500 bytes", "a100-pcie-spare", DESKTOP, "quiet roce-mtu"),
-     ("ConnectX-3 has RoCE v1 alone", "hpc-no-gpu", [model(lambda m: setattr(m.fn("mlx5_1"), "ids", (0x15B3, 0x1003, 0x15B3, 0x0055))), gid_attrs("mlx5_1", "types", V1, range(6))], "quiet gid-v2"),
+     ("ConnectX-3 has RoCE v1 alone", "hpc-no-gpu", [dev_put("mlx5_1", "hca_type", "MT4099"), gid_attrs("mlx5_1", "types", V1, range(6))], "quiet gid-v2"),
      ("no huge pages, and no accelerators", "aws-p5", [*[gone(f"GPU{n}") for n in range(7, -1, -1)], no_nvidia, model(lambda m: setattr(m.host, "hugepages", 0))], "quiet hugepages-efa"),
      ("fatal errors of a drive", "hgx-b200", aer(drive), "quiet log-pcie-errors"),
      ("a pod with the device of one NIC, each namespace having its own", "dgx-h100", [container(), no_rdma(*[f"mlx5_{n}" for n in range(1, 12)])], "unknown nic-driver"),
@@ -751,3 +751,12 @@ rows(KIND,
      ("a mask of a rail in a VLAN", "hgx-b200", [*[in_vlan(n, 100) for n in RAILS], lambda m: setattr(net_of(m, "gpu3rdma0.100"), "addrs", ["10.64.3.21/16"])], "warning rail-address", {"words": "gpu3rdma0.100"}),
      ("one link was lost more often than the others", "dgx-h100", [went_down(12, *COMPUTE), went_down(60, "mlx5_3")], "warning link-downed", {"words": "mlx5_3"}),
      ("two cards have one GUID", "dgx-h100", lambda m: setattr(m.fn("mlx5_3").rdma[0], "guid", m.fn("mlx5_4").rdma[0].guid), "warning node-guid", {"words": "mlx5_3.*mlx5_4"}))
+
+
+def nonfatal(dev, total, **counts):
+    return pci_put(dev, "aer_dev_nonfatal", "".join(f"{name} {n}\n" for name, n in counts.items()) + f"TOTAL_ERR_NONFATAL {total}")
+
+
+rows("partitions, container runtimes, links of bonds, DSCP maps, errors that were contained",
+     ("requests that a card does not support", "hgx-b200", [nonfatal(d, 2, CmpltTO=0, UnsupReq=2) for d in ("GPU3", "mlx5_3")], "quiet aer-uncorrectable"),
+     ("completions that did not come, beside them", "hgx-b200", nonfatal("mlx5_3", 3, CmpltTO=1, UnsupReq=2), "warning aer-uncorrectable", {"words": "mlx5_3: 0 fatal, 1 nonfatal"}))
