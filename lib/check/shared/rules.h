@@ -156,7 +156,7 @@ void rd_check_port_bad(struct rd_check_out *out, enum rd_role role, enum rd_seve
  * not help. */
 bool rd_port_layer_is_odd(const struct rd_port_views *views, size_t port);
 
-/* The value that all other active compute ports of this link layer have, three at least; 0: they differ, or this one is none. */
+/* The value that all other active compute ports of this link layer have, three at least; 0: they differ, or this port is not one. */
 uint64_t rd_check_usual(const struct rd_check_input *in, size_t port,
 			uint64_t (*value)(const struct rd_check_input *in, size_t port));
 
