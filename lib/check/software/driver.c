@@ -63,7 +63,8 @@ static bool is_elsewhere(const struct rd_check_input *in, size_t pci)
 {
 	const struct rd_host *host = in->host;
 
-	if ((in->system && in->system->processes == RD_OF_CONTAINER) ||
+	/* A bundle without /dev may lack processes, too. */
+	if ((in->system && in->system->processes == RD_OF_CONTAINER && in->system->dev_known) ||
 	    (in->res && in->res->netns_shared.known == RD_OK && !in->res->netns_shared.v))
 		return true;
 	for (size_t i = 0; i < host->n_netdevs; i++)
