@@ -250,8 +250,7 @@ int outer_status(struct outer *outer)
 {
 	struct report report = outer_report(outer);
 
-	assert_false(WIFSTOPPED(report.status));
-	assert_true(report.cooked);
+	ASSERT_EACH(IS(WIFSTOPPED(report.status), false), IS(report.cooked, true));
 	return WIFSIGNALED(report.status) ? 128 + WTERMSIG(report.status) : WEXITSTATUS(report.status);
 }
 

@@ -119,8 +119,7 @@ PLACE_TEST(what_was_predicted_agrees)
 	is(at, "gpu", "2 GPUs", RD_VERDICT_SAME);
 	is(at, "nic", "GPU0", RD_VERDICT_SAME);
 	is(at, "nic", "GPU1", RD_VERDICT_SAME);
-	assert_int_equal(at->against.n_of[RD_VERDICT_DIFFERS], 0);
-	assert_int_equal(at->against.findings.n, 0);
+	ASSERT_EACH(IS(at->against.n_of[RD_VERDICT_DIFFERS], 0), IS(at->against.findings.n, 0));
 }
 
 PLACE_TEST(sockets_are_critical_and_say_why)
@@ -353,8 +352,7 @@ PLACE_TEST(a_log_of_another_host_is_no_evidence)
 		"x:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 4 cudaDev 0 nvmlDev 0 busId 99000 - Init\n";
 
 	compare(at, "%s", other);
-	assert_int_equal(at->against.n, 0);
-	assert_int_equal(finding(at, "against-elsewhere")->severity, RD_SEV_UNKNOWN);
+	ASSERT_EACH(IS(at->against.n, 0), IS(finding(at, "against-elsewhere")->severity, RD_SEV_UNKNOWN));
 	/* Of the same name it is this one, with other devices. */
 	compare_as(at, "x", other);
 	is(at, "device", "rocep1s0/1", RD_VERDICT_DIFFERS);

@@ -67,9 +67,8 @@ static int parse(const char *text, size_t size, struct rd_audit_set *ret)
 	memcpy(copy, text, size);
 	r = rd_audit_baseline_parse(copy, size, ret, &err);
 	free(copy);
-	assert_int_equal(r, -err.code);
-	assert_true(!r == !err.message[0]);
-	assert_true(r != -EBADMSG || strstr(err.hint, "--write-baseline"));
+	ASSERT_EACH(IS(r, -err.code), IS(!r, !err.message[0]),
+		    IS(r != -EBADMSG || strstr(err.hint, "--write-baseline"), true));
 	return r;
 }
 
@@ -83,34 +82,27 @@ TEST(what_was_written_is_read_the_same)
 		write_document(complete, &text);
 		assert_int_equal(parse(text.data, text.len, &read), 0);
 		rd_audit_take(&set, complete, &taken);
-		assert_string_equal(read.kernel, taken.kernel);
-		assert_int_equal(read.complete, complete);
-		assert_int_equal(read.n, taken.n);
+		ASSERT_EACH(READS(read.kernel, taken.kernel), IS(read.complete, complete), IS(read.n, taken.n));
 		for (size_t i = 0; i < read.n; i++) {
 			const struct rd_audit_fn *x = &read.fns[i], *y = &taken.fns[i];
 
-			assert_string_equal(x->function, y->function);
-			assert_string_equal(x->module, y->module);
-			ASSERT_EACH(IS(x->selected, y->selected), IS(x->rule, y->rule),
+			ASSERT_EACH(READS(x->function, y->function), READS(x->module, y->module),
+				    IS(x->selected, y->selected), IS(x->rule, y->rule),
 				    IS(x->attachable, y->attachable), IS(x->size, y->size));
 			assert_memory_equal(x->errnos, y->errnos, sizeof(x->errnos));
-			assert_int_equal(x->taken, y->taken);
-			assert_int_equal(x->root, y->root);
-			assert_string_equal(x->via ? x->via : "", y->via ? y->via : "");
-			assert_int_equal(x->n_calls, y->n_calls);
+			ASSERT_EACH(IS(x->taken, y->taken), IS(x->root, y->root),
+				    READS(x->via ? x->via : "", y->via ? y->via : ""), IS(x->n_calls, y->n_calls));
 			for (uint32_t c = 0; c < x->n_calls; c++)
 				assert_string_equal(x->calls[c], y->calls[c]);
 		}
 		assert_int_equal(read.n_modules, 3);
-		assert_string_equal(read.modules[1].name, "drv");
-		assert_string_equal(read.fns[0].via, "ioctl handler");
-		assert_true(read.fns[1].taken && !read.fns[0].taken);
-		assert_true(read.modules[0].has_btf && read.modules[0].has_file);
-		assert_true(read.modules[2].stripped && !read.modules[0].stripped);
-		assert_true(read.modules[1].has_btf && !read.modules[1].has_file);
+		ASSERT_EACH(READS(read.modules[1].name, "drv"), READS(read.fns[0].via, "ioctl handler"),
+			    IS(read.fns[1].taken && !read.fns[0].taken, true),
+			    IS(read.modules[0].has_btf && read.modules[0].has_file, true),
+			    IS(read.modules[2].stripped && !read.modules[0].stripped, true),
+			    IS(read.modules[1].has_btf && !read.modules[1].has_file, true));
 		rd_audit_compare(&read, &taken, &audit);
-		assert_int_equal(audit.n + audit.missing.n, 0);
-		assert_int_equal(audit.compared, 2);
+		ASSERT_EACH(IS(audit.n + audit.missing.n, 0), IS(audit.compared, 2));
 		rd_audit_set_deinit(&read);
 		rd_audit_set_deinit(&taken);
 	}
@@ -227,9 +219,8 @@ TEST(members_of_a_function_with_another_type_are_skipped_or_refused)
 		if (r)
 			continue;
 		assert_int_equal(read.n, 1);
-		ASSERT_EACH(READS(read.fns[0].function, "f"), READS(read.fns[0].module, "m"));
-		assert_false(read.fns[0].selected);
-		assert_int_equal(read.fns[0].rule, RD_RULE_NOT_REACHED);
+		ASSERT_EACH(READS(read.fns[0].function, "f"), READS(read.fns[0].module, "m"),
+			    IS(read.fns[0].selected, false), IS(read.fns[0].rule, RD_RULE_NOT_REACHED));
 		assert_int_equal(read.fns[0].attachable + read.fns[0].size + read.fns[0].n_calls, 0);
 		assert_memory_equal(read.fns[0].errnos, none, sizeof(none));
 		rd_audit_set_deinit(&read);

@@ -129,27 +129,20 @@ TEST(a_baseline_keeps_what_is_compared)
 	struct rd_audit_set taken;
 
 	rd_audit_take(&from, true, &taken);
-	assert_string_equal(taken.kernel, "9.9");
-	assert_true(taken.complete);
-	assert_int_equal(taken.n, 2);
-	ASSERT_EACH(READS(taken.fns[0].function, "open"), READS(taken.fns[0].module, "core"));
-	assert_true(taken.fns[0].selected);
-	ASSERT_EACH(IS(taken.fns[0].rule, RD_RULE_ENTRY), IS(taken.fns[0].attachable, 6), IS(taken.fns[0].size, 77),
-		    IS(taken.fns[0].n_calls, 2));
+	ASSERT_EACH(READS(taken.kernel, "9.9"), IS(taken.complete, true), IS(taken.n, 2));
+	ASSERT_EACH(READS(taken.fns[0].function, "open"), READS(taken.fns[0].module, "core"),
+		    IS(taken.fns[0].selected, true), IS(taken.fns[0].rule, RD_RULE_ENTRY),
+		    IS(taken.fns[0].attachable, 6), IS(taken.fns[0].size, 77), IS(taken.fns[0].n_calls, 2));
 	ASSERT_EACH(READS(taken.fns[0].calls[0], "map"), READS(taken.fns[0].calls[1], "open"),
-		    READS(taken.fns[1].module, "drv"));
-	assert_false(taken.fns[1].selected);
-	assert_int_equal(taken.fns[1].rule, RD_RULE_QUERY);
+		    READS(taken.fns[1].module, "drv"), IS(taken.fns[1].selected, false),
+		    IS(taken.fns[1].rule, RD_RULE_QUERY));
 	assert_memory_equal(taken.fns[1].errnos, two[1].loaded, sizeof(two[1].loaded));
 	assert_int_equal(taken.n_modules, 2);
-	assert_true(taken.modules[0].has_btf && !taken.modules[0].has_file);
-	assert_true(!taken.modules[1].has_btf && taken.modules[1].has_file);
-	assert_int_equal(rd_audit_module_find(&taken, "drv"), 1);
-	assert_int_equal(rd_audit_module_find(&taken, "dr"), -1);
+	ASSERT_EACH(IS(taken.modules[0].has_btf && !taken.modules[0].has_file, true),
+		    IS(!taken.modules[1].has_btf && taken.modules[1].has_file, true),
+		    IS(rd_audit_module_find(&taken, "drv"), 1), IS(rd_audit_module_find(&taken, "dr"), -1));
 	rd_audit_set_deinit(&taken);
 	rd_audit_take(&(struct rd_fnset){ 0 }, false, &taken);
-	assert_string_equal(taken.kernel, "");
-	assert_false(taken.complete);
-	assert_int_equal(taken.n + taken.n_modules, 0);
+	ASSERT_EACH(READS(taken.kernel, ""), IS(taken.complete, false), IS(taken.n + taken.n_modules, 0));
 	rd_audit_set_deinit(&taken);
 }

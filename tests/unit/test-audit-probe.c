@@ -66,8 +66,7 @@ TEST(read_from_a_document)
 
 	assert_int_equal(rd_audit_baseline_parse(text, sizeof(text) - 1, &set, NULL), 0);
 	assert_int_equal(set.n_probes, 2);
-	assert_string_equal(set.probes[0].name, "a");
-	assert_string_equal(set.probes[0].origin, "f_other");
+	ASSERT_EACH(READS(set.probes[0].name, "a"), READS(set.probes[0].origin, "f_other"));
 	assert_null(set.probes[1].origin);
 	expect(&seen, 1, &set, 0, "other-origin [probe-other-origin] 1");
 }

@@ -71,9 +71,7 @@ TEST(a_long_string_grows_in_steps)
 
 	for (int i = 0; i < 10000; i++)
 		rd_buf_printf(&buf, "%d,", i % 10);
-	assert_false(buf.failed);
-	assert_int_equal(buf.len, 20000);
-	assert_int_equal(strlen(buf.data), 20000);
+	ASSERT_EACH(IS(buf.failed, false), IS(buf.len, 20000), IS(strlen(buf.data), 20000));
 }
 
 TEST(an_array_too_large_for_memory_is_refused)
@@ -107,9 +105,8 @@ TEST(every_errno_name_leads_back_to_its_number)
 
 TEST(the_kernels_own_errnos_have_names)
 {
-	assert_string_equal(rd_errno_name(-512), "ERESTARTSYS");
-	assert_string_equal(rd_errno_name(-517), "EPROBE_DEFER");
-	assert_string_equal(rd_errno_name(524), "ENOTSUPP");
+	ASSERT_EACH(READS(rd_errno_name(-512), "ERESTARTSYS"), READS(rd_errno_name(-517), "EPROBE_DEFER"),
+		    READS(rd_errno_name(524), "ENOTSUPP"));
 	assert_null(rd_errno_name(0));
 	assert_null(rd_errno_name(4095));
 	assert_null(rd_errno_name(INT_MIN));
@@ -117,15 +114,11 @@ TEST(the_kernels_own_errnos_have_names)
 
 TEST(an_errno_can_be_typed_in_any_usual_way)
 {
-	assert_int_equal(rd_errno_parse("EFAULT"), EFAULT);
-	assert_int_equal(rd_errno_parse("efault"), EFAULT);
-	assert_int_equal(rd_errno_parse("14"), 14);
-	assert_int_equal(rd_errno_parse("EWOULDBLOCK"), EAGAIN);
-	assert_int_equal(rd_errno_parse("ENOTSUP"), EOPNOTSUPP);
-	assert_int_equal(rd_errno_parse("EFAUL"), -1);
-	assert_int_equal(rd_errno_parse(""), -1);
-	assert_int_equal(rd_errno_parse("-14"), -1);
-	assert_int_equal(rd_errno_parse("99999999999999999999"), -1);
+	ASSERT_EACH(IS(rd_errno_parse("EFAULT"), EFAULT), IS(rd_errno_parse("efault"), EFAULT),
+		    IS(rd_errno_parse("14"), 14), IS(rd_errno_parse("EWOULDBLOCK"), EAGAIN),
+		    IS(rd_errno_parse("ENOTSUP"), EOPNOTSUPP), IS(rd_errno_parse("EFAUL"), -1),
+		    IS(rd_errno_parse(""), -1), IS(rd_errno_parse("-14"), -1),
+		    IS(rd_errno_parse("99999999999999999999"), -1));
 }
 
 TEST(an_error_keeps_object_message_and_hint)
@@ -140,8 +133,7 @@ TEST(an_error_keeps_object_message_and_hint)
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	rd_err_set(&err, EIO, longer, "%s", longer);
-	assert_int_equal(strlen(err.object), sizeof(err.object) - 1);
-	assert_string_equal(err.hint, "");
+	ASSERT_EACH(IS(strlen(err.object), sizeof(err.object) - 1), READS(err.hint, ""));
 	assert_int_equal(rd_err_set(NULL, EIO, "x", "y"), -EIO);
 }
 
@@ -193,9 +185,7 @@ TEST(errors_beyond_the_bound_are_counted)
 
 TEST(text_for_a_shell_is_stepped_over_by_character)
 {
-	assert_int_equal(rd_plain_next("a", 1), 1);
-	assert_int_equal(rd_plain_next("\xc3\xa4", 2), 2);
-	assert_int_equal(rd_plain_next("\x1b", 1), 0);
+	ASSERT_EACH(IS(rd_plain_next("a", 1), 1), IS(rd_plain_next("\xc3\xa4", 2), 2), IS(rd_plain_next("\x1b", 1), 0));
 	assert_int_equal(rd_plain_next("\xc2\x9b", 2), 0); /* CSI, in UTF-8 and alone */
 	assert_int_equal(rd_plain_next("\x9b", 1), 0);
 }
@@ -205,8 +195,7 @@ static void assert_line(struct rd_lines *lines, unsigned number, const char *wan
 	char *line = rd_lines_next(lines);
 
 	assert_non_null(line);
-	assert_string_equal(line, want);
-	assert_int_equal(lines->number, number);
+	ASSERT_EACH(READS(line, want), IS(lines->number, number));
 }
 
 TEST(a_table_has_comments_anywhere_and_its_lines_have_numbers)
@@ -219,8 +208,7 @@ TEST(a_table_has_comments_anywhere_and_its_lines_have_numbers)
 	rd_lines_init(&lines, &texts, "table", text, sizeof(text) - 1);
 	assert_line(&lines, 3, "a b");
 	assert_int_equal(rd_lines_err(&lines, &err, EINVAL, ": no such %s", "thing"), -EINVAL);
-	assert_string_equal(err.object, "table");
-	assert_string_equal(err.message, "line 3: no such thing");
+	ASSERT_EACH(READS(err.object, "table"), READS(err.message, "line 3: no such thing"));
 	assert_line(&lines, 6, "last");
 	assert_null(rd_lines_next(&lines));
 	assert_null(rd_lines_next(&lines));
@@ -283,8 +271,7 @@ TEST(a_process_name_moves_no_field_of_stat)
 {
 	static const char text[] = "12 (a) S (b) R 7 8";
 
-	assert_string_equal(rd_stat_field(text, 3), "R 7 8");
-	assert_string_equal(rd_stat_field(text, 5), "8");
+	ASSERT_EACH(READS(rd_stat_field(text, 3), "R 7 8"), READS(rd_stat_field(text, 5), "8"));
 	assert_null(rd_stat_field(text, 6));
 	assert_null(rd_stat_field("", 3));
 	assert_null(rd_stat_field("12 (a)", 3));
@@ -346,15 +333,13 @@ TEST(descriptors_pass_with_a_message_and_without)
 	assert_int_equal(rd_send_fds(socks[0], "a", 1, sent, RD_FDS_MAX), 0);
 	assert_int_equal(rd_send_fds(socks[0], "b", 1, NULL, 0), 0);
 	assert_int_equal(rd_recv_fds(socks[1], &byte, 1, got, &n), 1);
-	assert_int_equal(byte, 'a');
-	assert_int_equal(n, RD_FDS_MAX);
+	ASSERT_EACH(IS(byte, 'a'), IS(n, RD_FDS_MAX));
 	for (size_t i = 0; i < n; i++) {
 		assert_true(fcntl(got[i], F_GETFD) & FD_CLOEXEC);
 		assert_int_equal(close(got[i]) | close(sent[i]), 0);
 	}
 	assert_int_equal(rd_recv_fds(socks[1], &byte, 1, got, &n), 1);
-	assert_int_equal(byte, 'b');
-	assert_int_equal(n, 0);
+	ASSERT_EACH(IS(byte, 'b'), IS(n, 0));
 	close(socks[0]);
 	assert_int_equal(rd_recv_fds(socks[1], &byte, 1, got, &n), 0);
 	assert_int_equal(rd_send_fds(socks[1], "c", 1, NULL, 0), -EPIPE);

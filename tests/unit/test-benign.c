@@ -95,11 +95,10 @@ TEST(waiting_for_a_connection_event)
 
 TEST(twin_of_the_wait_other_calls_that_are_interrupted_or_refused)
 {
-	assert_false(benign(CONNECT_KEY, 512, UCMA_WRITE, 0));
-	assert_false(benign(CONNECT_KEY, EAGAIN, UCMA_WRITE, 0));
-	assert_false(benign(GET_EVENT_KEY, ENODEV, GET_EVENT, 0));
-	assert_false(benign(GET_EVENT_KEY, EAGAIN, DRIVER, 0));
-	assert_false(benign(REG_MR_KEY, 512, IOCTL, 3));
+	ASSERT_EACH(IS(benign(CONNECT_KEY, 512, UCMA_WRITE, 0), false),
+		    IS(benign(CONNECT_KEY, EAGAIN, UCMA_WRITE, 0), false),
+		    IS(benign(GET_EVENT_KEY, ENODEV, GET_EVENT, 0), false),
+		    IS(benign(GET_EVENT_KEY, EAGAIN, DRIVER, 0), false), IS(benign(REG_MR_KEY, 512, IOCTL, 3), false));
 }
 
 TEST(a_call_that_the_library_makes_in_the_older_way_then)

@@ -111,15 +111,13 @@ BUILT_TEST(arguments_and_returns_are_read_through_typedefs_and_declarations)
 	assert_int_equal(rd_btf_read_module(b->host.source, base, "absent", &btf, NULL), -ENOENT);
 	assert_int_equal(rd_btf_read_module(b->host.source, base, "module", &btf, NULL), 0);
 	fn = describe(&btf, "takes_qp");
-	ASSERT_EACH(IS(fn.ret, RD_RET_INT), IS(fn.qp_arg, 0), IS(fn.dev_arg, -1));
-	assert_true(fn.args_ok);
-	assert_int_equal(describe(&btf, "takes_declared_qp").qp_arg, 1);
-	assert_int_equal(describe(&btf, "takes_device").dev_arg, 0);
-	assert_int_equal(describe(&btf, "takes_device").ret, RD_RET_UNSIGNED);
-	assert_false(describe(&btf, "takes_struct").args_ok);
-	assert_int_equal(describe(&btf, "returns_pointer").ret, RD_RET_PTR);
-	assert_int_equal(describe(&btf, "returns_nothing").ret, RD_RET_VOID);
-	assert_int_equal(describe(&btf, "returns_ssize").ret, RD_RET_LONG);
+	ASSERT_EACH(IS(fn.ret, RD_RET_INT), IS(fn.qp_arg, 0), IS(fn.dev_arg, -1), IS(fn.args_ok, true),
+		    IS(describe(&btf, "takes_declared_qp").qp_arg, 1), IS(describe(&btf, "takes_device").dev_arg, 0),
+		    IS(describe(&btf, "takes_device").ret, RD_RET_UNSIGNED),
+		    IS(describe(&btf, "takes_struct").args_ok, false),
+		    IS(describe(&btf, "returns_pointer").ret, RD_RET_PTR),
+		    IS(describe(&btf, "returns_nothing").ret, RD_RET_VOID),
+		    IS(describe(&btf, "returns_ssize").ret, RD_RET_LONG));
 	assert_int_equal(rd_btf_find_func(&btf, "unheard_of"), 0);
 	rd_btf_deinit(&btf);
 	btf__free(base);

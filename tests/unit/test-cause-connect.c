@@ -362,8 +362,7 @@ FAILURE_TEST(a_device_that_was_created_again)
 	fake_host_text(&host, PORT_DIR "/gids/0", "0000:0000:0000:0000:0000:0000:0000:0000\n");
 	m->f = (struct rd_failure){ 0 };
 	reread(m, reader);
-	assert_false(m->f.dev.other_type);
-	ASSERT_EACH(IS(m->f.gid.known, RD_ABSENT), IS(m->f.gid_before.known, RD_OK));
+	ASSERT_EACH(IS(m->f.dev.other_type, false), IS(m->f.gid.known, RD_ABSENT), IS(m->f.gid_before.known, RD_OK));
 	made_field(m, RD_REQ_SGID_INDEX, 1);
 	reread(m, reader);
 	assert_int_equal(m->f.gid_before.known, RD_ABSENT);
@@ -372,8 +371,7 @@ FAILURE_TEST(a_device_that_was_created_again)
 	fake_host_text(&host, "/sys/class/infiniband/mlx5_0/node_guid", "5054:00ff:fe00:0902\n");
 	fake_host_text(&host, "/sys/class/infiniband/mlx5_0/node_type", "4: RNIC\n");
 	reread(m, reader);
-	assert_true(m->f.dev.other_type);
-	assert_int_equal(m->f.gid_before.known, RD_DENIED);
+	ASSERT_EACH(IS(m->f.dev.other_type, true), IS(m->f.gid_before.known, RD_DENIED));
 	rd_failure_deinit(&m->f);
 	rd_failure_reader_destroy(reader);
 }

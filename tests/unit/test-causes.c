@@ -179,19 +179,16 @@ TEST(quiet_counters_say_what_they_do_not_see)
 	_cleanup_(scene_deinit) struct scene scene;
 
 	scene_init(&scene, "mlx5", ETH, 10, "port:port_rcv_packets=1000000");
-	assert_int_equal(scene.causes.n, 0);
-	assert_int_equal(scene.causes.findings.n, 1);
+	ASSERT_EACH(IS(scene.causes.n, 0), IS(scene.causes.findings.n, 1));
 	assert_string_equal(scene.causes.findings.v[0].id, "nothing-counted");
 	assert_non_null(strstr(scene.causes.findings.v[0].observed, "DEVX"));
 }
 
 TEST(priorities_are_read_off_names)
 {
-	assert_int_equal(rd_priority_of("rx_prio3_pause"), 3);
-	assert_int_equal(rd_priority_of("rx_pfc_ena_frames_pri7"), 7);
-	assert_int_equal(rd_priority_of("rx_prio12_x"), -1);
-	assert_int_equal(rd_priority_of("rx_prio"), -1);
-	assert_int_equal(rd_priority_of("rx_bytes"), -1);
+	ASSERT_EACH(IS(rd_priority_of("rx_prio3_pause"), 3), IS(rd_priority_of("rx_pfc_ena_frames_pri7"), 7),
+		    IS(rd_priority_of("rx_prio12_x"), -1), IS(rd_priority_of("rx_prio"), -1),
+		    IS(rd_priority_of("rx_bytes"), -1));
 }
 
 static bool says(const char *moved, enum rd_cause_id id)
@@ -212,8 +209,7 @@ TEST(reordered_packets_may_not_be_lost)
 	static const char reordered[] =
 		"port:port_rcv_packets=1000000;port:port_xmit_packets=1000000;hw:out_of_sequence=50000";
 
-	assert_true(says(reordered, RD_CAUSE_UNORDERED));
-	assert_false(says(reordered, RD_CAUSE_LOSS));
+	ASSERT_EACH(IS(says(reordered, RD_CAUSE_UNORDERED), true), IS(says(reordered, RD_CAUSE_LOSS), false));
 	assert_true(says("hw:out_of_sequence=50000;hw:packet_seq_err=3", RD_CAUSE_LOSS));
 	assert_true(says("hw:out_of_sequence=50000;hw:implied_nak_seq_err=3", RD_CAUSE_LOSS));
 }
@@ -237,13 +233,11 @@ TEST(a_peer_that_is_gone_is_no_congestion)
 		"port:port_xmit_packets=1000;hw:rp_cnp_handled=132;hw:roce_slow_restart_cnps=132;hw:local_ack_timeout_err=96";
 	static const char devx[] = "port:port_xmit_packets=1000;hw:rp_cnp_handled=132;hw:roce_adp_retrans_to=12";
 
-	assert_false(says(verbs, RD_CAUSE_MARKED));
-	assert_false(says(verbs, RD_CAUSE_CNP_UNCLEAR));
-	assert_true(says(verbs, RD_CAUSE_TIMEOUT));
+	ASSERT_EACH(IS(says(verbs, RD_CAUSE_MARKED), false), IS(says(verbs, RD_CAUSE_CNP_UNCLEAR), false),
+		    IS(says(verbs, RD_CAUSE_TIMEOUT), true));
 	assert_false(says("port:port_xmit_packets=1000;hw:rp_cnp_handled=132;hw:roce_slow_restart_cnps=132",
 			  RD_CAUSE_MARKED));
-	assert_false(says(devx, RD_CAUSE_MARKED));
-	assert_true(says(devx, RD_CAUSE_CNP_UNCLEAR));
+	ASSERT_EACH(IS(says(devx, RD_CAUSE_MARKED), false), IS(says(devx, RD_CAUSE_CNP_UNCLEAR), true));
 	assert_true(says("port:port_xmit_packets=1000000;hw:rp_cnp_handled=50000;hw:roce_slow_restart_cnps=132",
 			 RD_CAUSE_MARKED));
 	assert_true(says(

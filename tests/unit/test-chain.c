@@ -47,9 +47,8 @@ static void assert_rival(const char *links, int err, const char *expected, int r
 		rd_buf_printf(&got, ev.chain[i].translated ? "%s[%c%d]" : "%s%c%d", i ? " " : "", ev.chain[i].fn,
 			      ev.chain[i].err);
 	}
-	assert_string_equal(got.data, expected);
-	assert_int_equal(ev.origin, ev.chain[0].fn);
-	assert_int_equal(ev.rival.known == RD_OK ? ev.rival.v : 0, rival);
+	ASSERT_EACH(READS(got.data, expected), IS(ev.origin, ev.chain[0].fn),
+		    IS(ev.rival.known == RD_OK ? ev.rival.v : 0, rival));
 }
 
 static void assert_chain(const char *links, int err, const char *expected)
@@ -131,10 +130,8 @@ TEST(an_origin_that_had_no_room_stands_for_its_branch)
 
 	read_links("u-22 c-12 R-12", &ev);
 	rd_chain_settle(&ev, NULL);
-	assert_int_equal(ev.origin, 'a');
-	assert_int_equal(ev.n_chain, 3);
-	assert_int_equal(ev.chain[0].fn, 'a');
-	assert_int_equal(ev.chain[1].fn, 'c');
+	ASSERT_EACH(IS(ev.origin, 'a'), IS(ev.n_chain, 3));
+	ASSERT_EACH(IS(ev.chain[0].fn, 'a'), IS(ev.chain[1].fn, 'c'));
 	rd_event_deinit(&ev);
 
 	ev = (struct rd_event){ .root = 'R', .err = -12, .origin = 'u', .dropped = 20 };

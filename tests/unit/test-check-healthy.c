@@ -118,8 +118,7 @@ HEALTHY_TEST(nodes_of_one_socket_are_near)
 	for (size_t i = 0; i < h->host.n_numas; i++)
 		h->host.numas[i].package.known = RD_ABSENT;
 	expect(h, "gpu-nic-socket", RD_SEV_WARNING, "");
-	assert_null(strstr(h->said, "socket"));
-	assert_non_null(strstr(h->said, "NUMA node"));
+	ASSERT_EACH(LACKS(h->said, "socket"), HAS(h->said, "NUMA node"));
 }
 
 /* One socket whose firmware names no node for slots: two host bridges are not two sockets. */
@@ -149,11 +148,9 @@ TEST(sockets_of_nodes_are_read)
 	fake_host_text(&fake, "/sys/devices/system/cpu/cpu16/topology/physical_package_id", "0\n");
 	fake_host_text(&fake, "/sys/devices/system/cpu/cpu32/topology/physical_package_id", "36\n");
 	rd_collect_numa(&fs, &host);
-	assert_int_equal(host.n_numas, 4);
-	assert_int_equal(rd_host_same_socket(&host, 0, 1), 1);
-	assert_int_equal(rd_host_same_socket(&host, 1, 2), 0);
-	assert_int_equal(rd_host_same_socket(&host, 1, 3), -1);
-	assert_int_equal(rd_host_same_socket(&host, 3, 3), 1);
+	ASSERT_EACH(IS(host.n_numas, 4), IS(rd_host_same_socket(&host, 0, 1), 1),
+		    IS(rd_host_same_socket(&host, 1, 2), 0), IS(rd_host_same_socket(&host, 1, 3), -1),
+		    IS(rd_host_same_socket(&host, 3, 3), 1));
 	assert_string_equal(rd_host_find_numa(&host, 3)->cpulist, "");
 	assert_int_equal(rd_host_same_socket(&host, -1, -1), -1);
 }
@@ -280,9 +277,7 @@ HEALTHY_TEST(efa_is_no_infiniband)
 	h->host.ports[0].gids[0].type = RD_GID_UNKNOWN;
 	h->host.ibdevs[0].driver = strdup("efa");
 	expect(h, "port-state", RD_SEV_UNKNOWN, "EFA");
-	assert_int_equal(h->map.ports.v[0].gid, 0);
-	assert_non_null(strstr(h->map.ports.v[0].gid_why, "EFA"));
-	assert_int_equal(h->map.env.n, 0);
+	ASSERT_EACH(IS(h->map.ports.v[0].gid, 0), HAS(h->map.ports.v[0].gid_why, "EFA"), IS(h->map.env.n, 0));
 	/* Where an interface is known to be its, that has a carrier or not. */
 	h->host.netdevs[0].operstate = strdup("up");
 	h->host.ports[0].netdevs = calloc(1, sizeof(int));

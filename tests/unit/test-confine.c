@@ -205,16 +205,12 @@ static void check_all(uid_t uid, unsigned needs, bool landlock)
 	for (size_t i = 0; i < RD_ARRAY_SIZE(never); i++)
 		assert_int_equal(e[never[i]], EPERM);
 	/* Root's file: root that has to stay root may read it where there is no landlock. */
-	assert_true(e[SHADOW] || (reads && !landlock && (needs & UID)));
-	assert_int_equal(e[ALLOWED], reads ? 0 : EPERM);
+	ASSERT_EACH(IS(e[SHADOW] || (reads && !landlock && (needs & UID)), true), IS(e[ALLOWED], reads ? 0 : EPERM));
 	assert_int_equal(e[OTHER], !reads ? EPERM : landlock ? EACCES : 0);
-	assert_int_equal(e[THROUGH_LINK], e[OTHER]);
-	assert_int_equal(e[WRITTEN], writes ? 0 : EPERM);
+	ASSERT_EACH(IS(e[THROUGH_LINK], e[OTHER]), IS(e[WRITTEN], writes ? 0 : EPERM));
 	assert_true(e[ALLOWED_WRITE] || (writes && !landlock && (needs & UID || !is_root())));
-	assert_int_equal(e[WRITTEN_NEW], EPERM);
-	assert_int_equal(e[WRITE_ELSEWHERE], EPERM);
-	assert_int_equal(e[NO_NAME], EPERM);
-	assert_int_equal(e[FORK], needs & CHILDREN ? 0 : EPERM);
+	ASSERT_EACH(IS(e[WRITTEN_NEW], EPERM), IS(e[WRITE_ELSEWHERE], EPERM), IS(e[NO_NAME], EPERM),
+		    IS(e[FORK], needs & CHILDREN ? 0 : EPERM));
 	if (!(needs & CHILDREN))
 		assert_int_equal(e[KILL_PARENT], EPERM);
 }
@@ -262,11 +258,9 @@ TEST(privileges_are_gone_and_it_is_said)
 	char wanted[40];
 
 	assert_int_equal(run_confined(0, 0, folders, have_groups, NULL), 0);
-	assert_true(found->confined.active);
-	assert_non_null(strstr(found->text, "no capabilities, no new privileges, "));
-	assert_non_null(strstr(found->status, "CapPrm:\t0000000000000000\n"));
-	assert_non_null(strstr(found->status, "CapEff:\t0000000000000000\n"));
-	assert_non_null(strstr(found->status, "NoNewPrivs:\t1\n"));
+	ASSERT_EACH(IS(found->confined.active, true), HAS(found->text, "no capabilities, no new privileges, "),
+		    HAS(found->status, "CapPrm:\t0000000000000000\n"),
+		    HAS(found->status, "CapEff:\t0000000000000000\n"), HAS(found->status, "NoNewPrivs:\t1\n"));
 #ifdef RD_SANITIZED
 	assert_non_null(strstr(found->text, "no landlock (Operation not supported)"));
 #else
@@ -275,14 +269,11 @@ TEST(privileges_are_gone_and_it_is_said)
 #endif
 	if (!is_root())
 		return;
-	assert_non_null(strstr(found->text, "uid 65534, "));
-	assert_non_null(strstr(found->status, "Uid:\t65534\t65534\t65534\t65534\n"));
-	assert_non_null(strstr(found->status, "Gid:\t65534\t65534\t65534\t65534\n"));
-	assert_non_null(strstr(found->status, "Groups:\t \n"));
+	ASSERT_EACH(HAS(found->text, "uid 65534, "), HAS(found->status, "Uid:\t65534\t65534\t65534\t65534\n"),
+		    HAS(found->status, "Gid:\t65534\t65534\t65534\t65534\n"), HAS(found->status, "Groups:\t \n"));
 	assert_int_equal(run_confined(0, UID, folders, NULL, NULL), 0);
-	assert_null(strstr(found->text, "uid"));
-	assert_non_null(strstr(found->status, "Uid:\t0\t0\t0\t0\n"));
-	assert_non_null(strstr(found->status, "CapEff:\t0000000000000000\n"));
+	ASSERT_EACH(LACKS(found->text, "uid"), HAS(found->status, "Uid:\t0\t0\t0\t0\n"),
+		    HAS(found->status, "CapEff:\t0000000000000000\n"));
 	assert_int_equal(run_confined(USER, 0, folders, NULL, NULL), 0);
 	snprintf(wanted, sizeof(wanted), "Uid:\t%d\t%d\t%d\t%d\n", USER, USER, USER, USER);
 	assert_non_null(strstr(found->status, wanted));

@@ -402,6 +402,5 @@ TEST(each_counter_that_is_explained_is_judged_or_says_why_not)
 		}
 		scene_deinit(&scene);
 	}
-	assert_true(meanings.n > 400);
-	assert_int_equal(wrong, 0);
+	ASSERT_EACH(IS(meanings.n > 400, true), IS(wrong, 0));
 }

@@ -237,8 +237,7 @@ READ_TEST(a_restricted_function_is_left_alone)
 	refusing.part = "mlx5_0/ports/1/counters/";
 	refusing.code = EINVAL;
 	read_all(read, &refusing.source);
-	assert_int_equal(refusing.asked, 3);
-	assert_int_equal(read->set->n, 12);
+	ASSERT_EACH(IS(refusing.asked, 3), IS(read->set->n, 12));
 	for (size_t i = 0; i < 6; i++) {
 		ASSERT_EACH(IS(read->sample.values[i].known, RD_ABSENT), IS(read->sample.values[i].code, EINVAL));
 	}
@@ -263,9 +262,8 @@ READ_TEST(a_device_that_goes_away_is_noticed)
 	assert_string_equal(read->sample.states[0].state, "ACTIVE");
 	fake_host_run(&read->host, "rm -r sys/class/infiniband/mlx5_0");
 	assert_true(rd_counter_reader_sample(read->reader, &read->sample));
-	assert_false(read->sample.states[0].there);
-	ASSERT_EACH(IS(read->sample.values[0].known, RD_ABSENT), IS(read->sample.values[0].code, ENOENT),
-		    IS(read->sample.values[11].known, RD_OK));
+	ASSERT_EACH(IS(read->sample.states[0].there, false), IS(read->sample.values[0].known, RD_ABSENT),
+		    IS(read->sample.values[0].code, ENOENT), IS(read->sample.values[11].known, RD_OK));
 }
 
 /* The sample that finds the list changed is the last that knows a device. */
@@ -279,16 +277,13 @@ READ_TEST(devices_come_and_go_while_they_are_read)
 	refusing.part = "mlx5_0/ports/1/state";
 	refusing.command = "cp -r sys/class/infiniband/mlx5_0 sys/class/infiniband/mlx5_1";
 	read_all(read, &refusing.source);
-	assert_int_equal(read->set->n_ports, 1);
-	assert_int_equal(read->again, 1);
+	ASSERT_EACH(IS(read->set->n_ports, 1), IS(read->again, 1));
 
 	refusing.asked = 0;
 	refusing.part = "mlx5_1/ports/1/counters/";
 	refusing.command = "rm -r sys/class/infiniband/mlx5_0";
 	read_all(read, &refusing.source);
-	assert_int_equal(read->again, 1);
-	assert_false(read->sample.states[0].there);
-	assert_true(read->sample.states[1].there);
+	ASSERT_EACH(IS(read->again, 1), IS(read->sample.states[0].there, false), IS(read->sample.states[1].there, true));
 }
 
 /* i40iw and others show one set of counters for the device and for its only port. */
@@ -409,9 +404,8 @@ READ_TEST(rdma_counters_come_by_netlink_in_one_request)
 
 	read_all(read, &fake.source);
 	/* Not the file's. */
-	assert_int_equal(how_many(read, "out_of_buffer"), 1);
-	ASSERT_EACH(IS(value_of(read, "out_of_buffer")->v, 17), IS(value_of(read, "rdma_tx_bytes")->v, 18),
-		    IS(value_of(read, "cc_rx_ce_pkts")->known, RD_ABSENT),
+	ASSERT_EACH(IS(how_many(read, "out_of_buffer"), 1), IS(value_of(read, "out_of_buffer")->v, 17),
+		    IS(value_of(read, "rdma_tx_bytes")->v, 18), IS(value_of(read, "cc_rx_ce_pkts")->known, RD_ABSENT),
 		    IS(value_of(read, "cc_rx_ce_pkts")->code, RD_COUNTER_OFF),
 		    IS(value_of(read, "packet_seq_err")->v, 21));
 	for (size_t i = 0; i < read->set->n; i++)
@@ -464,9 +458,8 @@ READ_TEST(standard_statistics_have_the_names_of_ethtool)
 	fake_message_end(answer, message);
 
 	read_all(read, &fake.source);
-	assert_true(value_of(read, "pfc-requests-prio3")->v == 77);
-	assert_true(value_of(read, "pfc-indications-prio3")->v == 78);
-	ASSERT_EACH(IS(value_of(read, "eth-mac-FrameCheckSequenceErrors")->v, 5),
+	ASSERT_EACH(IS(value_of(read, "pfc-requests-prio3")->v, 77), IS(value_of(read, "pfc-indications-prio3")->v, 78),
+		    IS(value_of(read, "eth-mac-FrameCheckSequenceErrors")->v, 5),
 		    IS(value_of(read, "fec-corrected_bits")->v, 30),
 		    IS(value_of(read, "fec-corrected_bits-lane1")->v, 20));
 }
@@ -501,13 +494,10 @@ TEST(a_saved_sample_is_read_with_suspicion)
 		rd_counter_set_deinit(&set);
 	}
 	assert_int_equal(rd_counters_saved("f", good, strlen(good), &set, &sample, &err), 0);
-	assert_int_equal(set.n, 3);
-	ASSERT_EACH(IS(sample.values[0].known, RD_OK), IS(sample.values[0].v, UINT64_MAX),
+	ASSERT_EACH(IS(set.n, 3), IS(sample.values[0].known, RD_OK), IS(sample.values[0].v, UINT64_MAX),
 		    IS(sample.values[1].known, RD_ABSENT), IS(sample.values[2].known, RD_ABSENT));
-	assert_string_equal(set.ports[0].guid, "g");
-	assert_int_equal(sample.states[0].instance, 7);
-	assert_false(sample.states[0].there);
-	assert_true(sample.realtime_ns == 1767323045500000000u);
+	ASSERT_EACH(READS(set.ports[0].guid, "g"), IS(sample.states[0].instance, 7), IS(sample.states[0].there, false),
+		    IS(sample.realtime_ns, 1767323045500000000u));
 	rd_counter_sample_deinit(&sample);
 	rd_counter_set_deinit(&set);
 }

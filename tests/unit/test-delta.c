@@ -212,8 +212,7 @@ TEST(packets_bound_what_is_counted_of_packets)
 		samples[s].realtime_ns = samples[s].monotonic_ns;
 	}
 	rd_deltas(&before, &now, deltas);
-	ASSERT_EACH(IS(deltas[2].kind, RD_DELTA_EXACT), IS(deltas[2].v, 7));
-	assert_int_equal(deltas[3].kind, RD_DELTA_AT_LEAST);
+	ASSERT_EACH(IS(deltas[2].kind, RD_DELTA_EXACT), IS(deltas[2].v, 7), IS(deltas[3].kind, RD_DELTA_AT_LEAST));
 	for (int s = 0; s < 2; s++)
 		rd_counter_sample_deinit(&samples[s]);
 }
@@ -225,14 +224,12 @@ TEST(what_became_of_a_device_is_told_apart)
 
 	scene_init(&scene);
 	delta = scene_delta(&scene);
-	assert_int_equal(delta.kind, RD_DELTA_EXACT);
-	assert_int_equal(delta.v, 7);
+	ASSERT_EACH(IS(delta.kind, RD_DELTA_EXACT), IS(delta.v, 7));
 
 	scene_init(&scene);
 	strcpy(scene.samples[1].boot_id, "b");
 	delta = scene_delta(&scene);
-	assert_int_equal(delta.kind, RD_DELTA_UNKNOWN);
-	assert_int_equal(delta.note, RD_NOTE_REBOOT);
+	ASSERT_EACH(IS(delta.kind, RD_DELTA_UNKNOWN), IS(delta.note, RD_NOTE_REBOOT));
 
 	scene_init(&scene);
 	scene.sets[1].ports[0].guid[0] = '9';
@@ -253,6 +250,5 @@ TEST(what_became_of_a_device_is_told_apart)
 	scene_init(&scene);
 	scene.sets[0].counters[0].name[0] = 'x';
 	delta = scene_delta(&scene);
-	assert_int_equal(delta.note, RD_NOTE_NEW);
-	assert_int_equal(delta.kind, RD_DELTA_UNKNOWN);
+	ASSERT_EACH(IS(delta.note, RD_NOTE_NEW), IS(delta.kind, RD_DELTA_UNKNOWN));
 }

@@ -388,10 +388,9 @@ SETUP_TEST(harm_decides_the_order)
 	count(s, LEAF(0), 6, RD_C_LINK_DOWNED, 1);     /* an uplink */
 	assert_int_equal(faults(s), 5);
 	first_is(s, "fabric-node-gone", "leaf2", NULL);
-	assert_string_equal(s->findings.v[1].title, "link went down and came up again");
-	assert_true(strncmp(s->findings.v[2].subject, "host1-3", 7) == 0);
-	assert_non_null(strstr(s->findings.v[3].observed, "+5000"));
-	assert_non_null(strstr(s->findings.v[4].observed, "+30"));
+	ASSERT_EACH(READS(s->findings.v[1].title, "link went down and came up again"),
+		    IS(strncmp(s->findings.v[2].subject, "host1-3", 7), 0), HAS(s->findings.v[3].observed, "+5000"),
+		    HAS(s->findings.v[4].observed, "+30"));
 }
 
 static void add(struct rd_findings *findings, const char *id, const char *title, int severity, size_t n)

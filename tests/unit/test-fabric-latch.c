@@ -60,9 +60,8 @@ WITH_TEAR_DOWN(a_critical_finding_that_is_over_is_remembered)
 	assert_int_equal(latches.n, 2);
 	l = latch("leaf port 1", RD_SEV_CRITICAL);
 	assert_non_null(l);
-	assert_false(l->current);
-	ASSERT_EACH(IS(l->looks.n, 2), IS(l->looks.first_ns, 2 * SECOND), IS(l->looks.last_ns, 3 * SECOND),
-		    READS(l->observed, "+200"));
+	ASSERT_EACH(IS(l->current, false), IS(l->looks.n, 2), IS(l->looks.first_ns, 2 * SECOND),
+		    IS(l->looks.last_ns, 3 * SECOND), READS(l->observed, "+200"));
 	l = latch("leaf port 1", RD_SEV_WARNING);
 	ASSERT_EACH(IS(l->looks.first_ns, 4 * SECOND), IS(l->looks.n, 1), IS(latches.looks.n, 5));
 	assert_int_equal(rd_fabric_latches_count(&latches, RD_SEV_CRITICAL, false), 1);
@@ -91,8 +90,7 @@ WITH_TEAR_DOWN(findings_with_one_key_are_one_and_count_once_for_a_sweep)
 		find("fabric-errors", RD_SEV_WARNING, "host HCA-1 port 1", "13");
 		sweep(i);
 		assert_int_equal(latches.n, 2);
-		assert_int_equal(latches.v[0].looks.n, i);
-		assert_int_equal(latches.v[1].looks.n, i);
+		ASSERT_EACH(IS(latches.v[0].looks.n, i), IS(latches.v[1].looks.n, i));
 	}
 }
 

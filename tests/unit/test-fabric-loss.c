@@ -267,8 +267,7 @@ NET_TEST(a_node_that_is_replaced_is_not_gone)
 	fake_cable(&net->fake, other, 1, net->leaves[3], 3);
 	walk_again(net);
 	port = port_at(&net->run.fabric, 0x1000 + 900, 1);
-	assert_int_equal(port->presence, RD_PORT_REPLACED);
-	assert_int_equal(port->old_guid, 0x1000 + HOST_LID(3, 2));
+	ASSERT_EACH(IS(port->presence, RD_PORT_REPLACED), IS(port->old_guid, 0x1000 + HOST_LID(3, 2)));
 	assert_null(port_at(&net->run.fabric, 0x1000 + HOST_LID(3, 2), 1));
 	unplug(net, other, 1);
 	net->fake.agents[900].silent = UINT_MAX;
@@ -319,8 +318,7 @@ NET_TEST(what_is_behind_a_silent_switch_is_not_reached)
 	assert_int_equal(count_presence(&net->run.fabric, RD_PORT_UNREACHED), HOSTS + HOSTS + SPINES);
 	assert_no_difference(net, &net->run.fabric);
 	port = port_at(&net->run.fabric, 0x1000 + HOST_LID(2, 0), 1);
-	assert_int_equal(net->run.fabric.ports[port->peer].number, 1);
-	assert_true(port->fresh);
+	ASSERT_EACH(IS(net->run.fabric.ports[port->peer].number, 1), IS(port->fresh, true));
 	rd_fabric_judge_walk(&net->run.fabric, &findings);
 	assert_int_equal(findings.n, 1);
 	ASSERT_HAS(findings.v[0].observed, "3 ports have a link", "node 600 port 3", "7 known nodes were not reached");
@@ -360,9 +358,7 @@ NET_TEST(what_was_not_read_is_as_before)
 	net->fake.agents[LEAF_LID(4)].silent_attribute = IB_ATTR_PORT_INFO;
 	assert_int_equal(count_presence(walk_again(net), RD_PORT_GONE), 0);
 	port = port_at(&net->run.fabric, 0x1000 + LEAF_LID(4), 2);
-	assert_int_equal(port->lid, LEAF_LID(4));
-	assert_int_equal(port->state, RD_LINK_ACTIVE);
-	assert_true(port->selected);
+	ASSERT_EACH(IS(port->lid, LEAF_LID(4)), IS(port->state, RD_LINK_ACTIVE), IS(port->selected, true));
 	assert_no_difference(net, &net->run.fabric);
 }
 
@@ -427,9 +423,8 @@ NET_TEST(a_duplicate_guid_is_named_with_both_places)
 	begin(net, &net->run);
 	for (unsigned i = 0; i < 3; i++) {
 		walk_again(net);
-		assert_int_equal(fabric->n_nodes, NODES);
-		assert_int_equal(count_presence(fabric, RD_PORT_PRESENT), fabric->n_ports);
-		assert_false(fabric->changed);
+		ASSERT_EACH(IS(fabric->n_nodes, NODES), IS(count_presence(fabric, RD_PORT_PRESENT), fabric->n_ports),
+			    IS(fabric->changed, false));
 		for (size_t k = 0; k < fabric->n_ports; k++)
 			assert_true(fabric->ports[k].fresh);
 	}

@@ -116,9 +116,7 @@ static void check(unsigned port, size_t counter, uint64_t value)
 {
 	const struct rd_pma_value *read = &port_at(port)->values[counter];
 
-	assert_true(port_at(port)->fresh);
-	assert_true(read->bits > 0);
-	assert_int_equal(read->v, value);
+	ASSERT_EACH(IS(port_at(port)->fresh, true), IS(read->bits > 0, true), IS(read->v, value));
 }
 
 TEST_WITH(a_healthy_switch_is_one_question, begin, end)
@@ -128,8 +126,7 @@ TEST_WITH(a_healthy_switch_is_one_question, begin, end)
 	for (unsigned i = 1; i <= PORTS; i++) {
 		check(i, RD_C_SYMBOL_ERROR, 0);
 		check(i, RD_C_XMIT_DISCARDS, 0);
-		assert_int_equal(port_at(i)->error, 0);
-		assert_true(port_at(i)->read_ns > 0);
+		ASSERT_EACH(IS(port_at(i)->error, 0), IS(port_at(i)->read_ns > 0, true));
 		/* Not asked is not 0. */
 		assert_int_equal(port_at(i)->values[RD_C_XMIT_PKTS].bits, 0);
 		assert_int_equal(port_at(i)->values[RD_C_LOOPING_ERRORS].bits, 0);
@@ -275,9 +272,8 @@ TEST_WITH(silent_to_class_port_info, begin, end)
 	fake.agents[SWITCH_LID].silent_attribute = 1;
 	sweep();
 	check(2, RD_C_SYMBOL_ERROR, 0);
-	assert_int_equal(port_at(2)->values[RD_C_XMIT_WAIT].bits, 0);
-	assert_int_equal(port_at(1)->error, ETIMEDOUT);
-	assert_int_equal(port_at(1)->error_attribute, 1);
+	ASSERT_EACH(IS(port_at(2)->values[RD_C_XMIT_WAIT].bits, 0), IS(port_at(1)->error, ETIMEDOUT),
+		    IS(port_at(1)->error_attribute, 1));
 }
 
 TEST_WITH(an_attribute_that_is_silent_costs_itself, begin, end)
@@ -291,10 +287,8 @@ TEST_WITH(an_attribute_that_is_silent_costs_itself, begin, end)
 	assert_int_equal(fabric.sweep.timeouts, 8);
 	for (unsigned i = 1; i <= PORTS; i++) {
 		check(i, RD_C_SYMBOL_ERROR, i == 2 ? 7 : 0);
-		assert_int_equal(port_at(i)->values[RD_C_UNICAST_XMIT_PKTS].bits, 0);
-		assert_int_equal(port_at(i)->error, ETIMEDOUT);
-		assert_int_equal(port_at(i)->error_attribute, 0x1d);
-		assert_false(port_at(i)->silent);
+		ASSERT_EACH(IS(port_at(i)->values[RD_C_UNICAST_XMIT_PKTS].bits, 0), IS(port_at(i)->error, ETIMEDOUT),
+			    IS(port_at(i)->error_attribute, 0x1d), IS(port_at(i)->silent, false));
 	}
 	assert_false(fabric.changed);
 }

@@ -127,9 +127,8 @@ static size_t judge(struct net *net)
 static void assert_finding(const struct net *net, const char *id, const char *subject, const char *observed)
 {
 	assert_int_equal(net->findings.n, 1);
-	assert_string_equal(net->findings.v[0].id, id);
-	assert_string_equal(net->findings.v[0].subject, subject);
-	assert_string_equal(net->findings.v[0].observed, observed);
+	ASSERT_EACH(READS(net->findings.v[0].id, id), READS(net->findings.v[0].subject, subject),
+		    READS(net->findings.v[0].observed, observed));
 }
 
 #define NET_TEST(name) TEST_BEGUN(name, struct net, net, set_up, tear_down)
@@ -150,8 +149,7 @@ NET_TEST(sound_tables_route_each_pair)
 	assert_false(rd_path_is_reverse(&net->path, &back));
 	rd_path_deinit(&back);
 	assert_int_equal(judge(net), 0);
-	assert_int_equal(net->verdict.pairs, 12 * 11);
-	assert_int_equal(net->verdict.by_end[RD_ROUTE_ARRIVES], 12 * 11);
+	ASSERT_EACH(IS(net->verdict.pairs, 12 * 11), IS(net->verdict.by_end[RD_ROUTE_ARRIVES], 12 * 11));
 	assert_int_equal(net->verdict.n, LEAVES); /* the uplinks of each leaf */
 	ASSERT_EACH(IS(net->verdict.groups[0].lids, 8), IS(net->verdict.groups[0].most, 4));
 }
@@ -227,8 +225,7 @@ NET_TEST(a_port_that_is_down_ends_the_route)
 	port->state = RD_LINK_DOWN; /* as of an earlier discovery */
 	port->unread = true;
 	way(net);
-	assert_int_equal(net->path.end, RD_ROUTE_UNKNOWN);
-	assert_int_equal(net->findings.v[0].severity, RD_SEV_UNKNOWN);
+	ASSERT_EACH(IS(net->path.end, RD_ROUTE_UNKNOWN), IS(net->findings.v[0].severity, RD_SEV_UNKNOWN));
 }
 
 NET_TEST(a_route_to_another_adapter_goes_astray)
@@ -300,8 +297,7 @@ NET_TEST(uneven_uplinks_are_a_note)
 	judge(net);
 	assert_finding(net, "fabric-route-uneven", "leaf0 port 5, to spine0 port 1",
 		       "leaf0 port 5 carries 8 LIDs, the mean of 2 links is 4.0");
-	assert_int_equal(net->findings.v[0].severity, RD_SEV_NOTE);
-	assert_int_equal(net->verdict.by_end[RD_ROUTE_ARRIVES], 132);
+	ASSERT_EACH(IS(net->findings.v[0].severity, RD_SEV_NOTE), IS(net->verdict.by_end[RD_ROUTE_ARRIVES], 132));
 }
 
 /* Three hosts cannot be spread over many links, and the direction in a ring is given by the destination. */
@@ -335,8 +331,7 @@ NET_TEST(what_cannot_be_even_is_not_uneven)
 		set_entry(net, 0xa2, (uint16_t)(1 + i), i < 11 ? 30 : i + 1);
 	}
 	judge(net);
-	assert_int_equal(net->verdict.by_end[RD_ROUTE_ARRIVES], 20 * 19);
-	assert_int_equal(net->findings.n, 0);
+	ASSERT_EACH(IS(net->verdict.by_end[RD_ROUTE_ARRIVES], 20 * 19), IS(net->findings.n, 0));
 	/* Of 12 LIDs over 8 parallel links half over one: uneven. */
 	for (unsigned i = 8; i < 14; i++)
 		set_entry(net, 0xa0, (uint16_t)(1 + i), 31);
@@ -419,8 +414,7 @@ NET_TEST(parallel_links_that_are_all_uplinks_are_one_group)
 	set_entry(net, 0xc, 1, 1);
 	set_entry(net, 0xc, 2, 3);
 	judge(net);
-	assert_int_equal(net->verdict.pairs, 2);
-	assert_int_equal(net->verdict.by_end[RD_ROUTE_ARRIVES], 2);
+	ASSERT_EACH(IS(net->verdict.pairs, 2), IS(net->verdict.by_end[RD_ROUTE_ARRIVES], 2));
 	assert_int_equal(net->verdict.n, 4); /* of each leaf one, of the spine one to each leaf */
 	assert_int_equal(found(net, "dual", 1), 2);
 	assert_int_equal(found(net, "dual/2", 1), 1);
@@ -440,8 +434,7 @@ NET_TEST(a_path_is_judged_alone)
 	port_at(net, LEAF(2), DOWN + 1)->state = RD_LINK_ARMED; /* not on it */
 	way(net);
 	rd_path_part(&net->fabric, paths, 1, &part);
-	assert_int_equal(part.n_nodes, 5);
-	assert_int_equal(part.n_ports, 8);
+	ASSERT_EACH(IS(part.n_nodes, 5), IS(part.n_ports, 8));
 	for (size_t i = 0; i < part.n_ports; i++)
 		assert_true(part.ports[part.ports[i].peer].peer == i);
 	rd_fabric_judge(&part, &limits, NULL, &net->findings);

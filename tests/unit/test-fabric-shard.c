@@ -98,8 +98,7 @@ TEST(a_host_takes_itself_and_its_leaf)
 		size_t own = fabric_port_at(&fabric, 0x1000000 + l * 256, 1);
 		size_t leaf = fabric_port_at(&fabric, 0x20000 + l, 1);
 
-		assert_true(shards.v[shards.owner[own]].found);
-		assert_int_equal(shards.owner[own], l);
+		ASSERT_EACH(IS(shards.v[shards.owner[own]].found, true), IS(shards.owner[own], l));
 		near += shards.owner[leaf] == shards.owner[own];
 	}
 	assert_int_equal(near, 8);
@@ -120,10 +119,8 @@ TEST(the_order_of_the_list_and_doubles_do_not_matter)
 	assert_int_equal(b.n, 3);
 	for (size_t i = 0; i < fabric.n_ports; i++)
 		assert_int_equal(a.owner[i], b.owner[i]);
-	assert_true(a.topology == b.topology);
-	assert_true(a.topology != c.topology);
-	assert_int_equal(rd_shards_find(&a, "host1-0.cluster.example"), 1);
-	assert_int_equal(rd_shards_find(&a, "host1"), -1);
+	ASSERT_EACH(IS(a.topology, b.topology), IS(a.topology != c.topology, true),
+		    IS(rd_shards_find(&a, "host1-0.cluster.example"), 1), IS(rd_shards_find(&a, "host1"), -1));
 	rd_shards_deinit(&a);
 	rd_shards_deinit(&b);
 	rd_shards_deinit(&c);
@@ -142,9 +139,8 @@ TEST(the_share_of_a_missing_host_is_named_as_not_covered)
 	check_even(&shards);
 	rd_shards_judge(&fabric, &shards, &findings);
 	assert_int_equal(findings.n, 1);
-	assert_string_equal(findings.v[0].subject, "gone17");
-	assert_int_equal(findings.v[0].severity, RD_SEV_WARNING);
-	assert_non_null(strstr(findings.v[0].observed, "ports not covered"));
+	ASSERT_EACH(READS(findings.v[0].subject, "gone17"), IS(findings.v[0].severity, RD_SEV_WARNING),
+		    HAS(findings.v[0].observed, "ports not covered"));
 }
 
 TEST(the_longest_agent_bounds_the_predicted_time)

@@ -54,10 +54,8 @@ TEST_WITH(a_silent_agent_is_no_cause_behind_a_switch_that_works, set_up, tear_do
 	silence(HOST(1, 3));
 	judge();
 	assert_int_equal(findings.n, 2);
-	assert_string_equal(findings.v[0].id, "fabric-agent-silent");
-	assert_true(strncmp(findings.v[0].subject, "leaf1 ", 6) == 0);
-	assert_null(strstr(findings.v[0].observed, "and with it"));
-	assert_true(strncmp(findings.v[1].subject, "host1-3 ", 8) == 0);
+	ASSERT_EACH(READS(findings.v[0].id, "fabric-agent-silent"), IS(strncmp(findings.v[0].subject, "leaf1 ", 6), 0),
+		    LACKS(findings.v[0].observed, "and with it"), IS(strncmp(findings.v[1].subject, "host1-3 ", 8), 0));
 }
 
 /* Not one that all agents have in common. */
@@ -145,12 +143,10 @@ TEST_WITH(a_silent_manager_explains_links_in_init_and_what_they_cut_off, set_up,
 	fabric.ports[fabric_port_at(&fabric, LEAF(1), 6)].state = RD_LINK_INIT;
 	judge();
 	assert_int_equal(findings.n, 4);
-	assert_string_equal(findings.v[0].id, "fabric-sm-silent");
-	assert_non_null(strstr(findings.v[0].fix, "sminfo"));
-	assert_string_equal(findings.v[1].id, "fabric-agent-silent");
-	assert_true(rd_finding_stands(&findings.v[1]));
-	assert_true(rd_finding_is_caused_by(&findings.v[2], &findings.v[0]));
-	assert_true(rd_finding_is_caused_by(&findings.v[3], &findings.v[0]));
+	ASSERT_EACH(READS(findings.v[0].id, "fabric-sm-silent"), HAS(findings.v[0].fix, "sminfo"),
+		    READS(findings.v[1].id, "fabric-agent-silent"), IS(rd_finding_stands(&findings.v[1]), true),
+		    IS(rd_finding_is_caused_by(&findings.v[2], &findings.v[0]), true),
+		    IS(rd_finding_is_caused_by(&findings.v[3], &findings.v[0]), true));
 }
 
 TEST_WITH(two_nodes_with_one_lid_are_named, set_up, tear_down)

@@ -48,9 +48,8 @@ TEST(output_of_ibnetdiscover_is_a_topology_too)
 	fabric_from_text(text, &fabric);
 	assert_int_equal(fabric.n_nodes, 2);
 	port = &fabric.ports[fabric_port_at(&fabric, 0x3048c749cd0000, 1)];
-	assert_int_equal(port->peer, fabric_port_at(&fabric, 0x8f10500200b50, 1));
-	assert_int_equal(port->width_active, 4);
-	assert_int_equal(port->speed_active, RD_SPEED_DDR);
+	ASSERT_EACH(IS(port->peer, fabric_port_at(&fabric, 0x8f10500200b50, 1)), IS(port->width_active, 4),
+		    IS(port->speed_active, RD_SPEED_DDR));
 	assert_false(fabric.ports[fabric_port_at(&fabric, 0x3048c749cd0000, 2)].selected);
 	assert_string_equal(fabric.nodes[port->node].description, "node4 HCA-1");
 }
@@ -95,9 +94,7 @@ TEST(hosts_are_the_first_words_of_a_list)
 
 	assert_int_equal(rd_hostfile_parse("t", text, strlen(text), &names, &err), 0);
 	assert_int_equal(names.n, 3);
-	assert_string_equal(names.v[0], "n1");
-	assert_string_equal(names.v[1], "n2.cluster.example");
-	assert_string_equal(names.v[2], "n3");
+	ASSERT_EACH(READS(names.v[0], "n1"), READS(names.v[1], "n2.cluster.example"), READS(names.v[2], "n3"));
 	assert_int_equal(rd_hostfile_parse("t", "node[1-3]\n", 10, &none, &err), -EBADMSG);
 	assert_non_null(strstr(err.message, "line 1"));
 	assert_int_equal(rd_hostfile_parse("t", "# none\n", 7, &none, &err), -ENODATA);
@@ -220,8 +217,7 @@ TEST(what_is_behind_a_missing_switch_is_its_consequence)
 	assert_int_equal(findings.n, 6);
 	assert_string_equal(findings.v[0].subject, "border (0x000000000000000f)");
 	assert_string_equal(findings.v[0].observed, "not found, and with it 2 switches and 2 adapters behind it");
-	assert_string_equal(findings.v[1].expected, "a router");
-	assert_true(rd_finding_stands(&findings.v[1]));
+	ASSERT_EACH(READS(findings.v[1].expected, "a router"), IS(rd_finding_stands(&findings.v[1]), true));
 	for (size_t i = 2; i < 6; i++)
 		assert_true(rd_finding_is_caused_by(&findings.v[i], &findings.v[0]));
 	rd_fabric_deinit(&plan);
@@ -262,8 +258,7 @@ TEST(adapters_of_a_missing_switch_are_its_consequence)
 	standing = 0;
 	for (size_t i = 0; i < findings.n; i++)
 		standing += rd_finding_stands(&findings.v[i]);
-	assert_int_equal(findings.n, 5);
-	assert_int_equal(standing, 3);
+	ASSERT_EACH(IS(findings.n, 5), IS(standing, 3));
 	rd_findings_deinit(&findings);
 	rd_fabric_deinit(&plan);
 	rd_fabric_deinit(&now);

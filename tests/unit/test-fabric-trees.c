@@ -79,8 +79,7 @@ static size_t judge(struct setup *s)
 
 static void assert_root(const struct setup *s, size_t i, const char *subject, const char *title, const char *observed)
 {
-	assert_string_equal(s->findings.v[i].id, "fabric-congested");
-	assert_string_equal(s->findings.v[i].subject, subject);
+	ASSERT_EACH(READS(s->findings.v[i].id, "fabric-congested"), READS(s->findings.v[i].subject, subject));
 	if (!strstr(s->findings.v[i].title, title))
 		fail_msg("'%s' is not in '%s'", title, s->findings.v[i].title);
 	if (observed)
@@ -103,8 +102,7 @@ SETUP_TEST(a_slow_receiver_is_one_finding_at_its_port)
 	assert_root(s, 0, "leaf0 port 1, to host0-0 HCA-1 port 1", "receiver is slow",
 		    "waited for credits 60 % of the time, sent 80.0 of 200 Gbit/s; 6 ports behind it wait: "
 		    "spine1 port 1 51 %, spine0 port 1 50 %, leaf2 port 6 35 %, ...");
-	assert_int_equal(s->findings.v[0].severity, RD_SEV_WARNING);
-	assert_non_null(strstr(s->findings.v[0].fix, "host0-0 HCA-1"));
+	ASSERT_EACH(IS(s->findings.v[0].severity, RD_SEV_WARNING), HAS(s->findings.v[0].fix, "host0-0 HCA-1"));
 	/* Other hosts choose their names: none becomes a line that is pasted. */
 	s->fabric.nodes[port_at(s, HOST(0, 0), 1)->node].name = strdup("x\nreboot #");
 	assert_int_equal(judge(s), 1);

@@ -113,8 +113,7 @@ TEST_WITH(errors_and_different_names_stay_on_80_columns, NULL, tear_down)
 	rd_grid_fit(&grid, 78);
 	assert_true(shown_width() <= 78);
 	assert_int_equal(grid.shown[NOTHING], 0); /* empty: the first to go */
-	assert_true(grid.shown[CABLE] == 0);
-	assert_true(grid.shown[USED] > 0);
+	ASSERT_EACH(IS(grid.shown[CABLE], 0), IS(grid.shown[USED] > 0, true));
 	assert_non_null(strstr(fitted(3, NAME), "SLG04-03"));
 	assert_string_equal(fitted(3, ERRORS), "SymbolErrorCounter 77");
 	assert_non_null(strstr(fitted(0, ERRORS), "SymbolErrorCounter 77 (+2)"));

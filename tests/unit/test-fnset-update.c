@@ -85,8 +85,7 @@ static void assert_calls(const struct rd_fnset *set, uint32_t id, const char *ex
 	char names[256] = "";
 
 	for (uint32_t i = 0; i < fn->n_calls; i++) {
-		assert_true(fn->calls[i] < set->n_fns);
-		assert_true(!i || fn->calls[i - 1] < fn->calls[i]);
+		ASSERT_EACH(IS(fn->calls[i] < set->n_fns, true), IS(!i || fn->calls[i - 1] < fn->calls[i], true));
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s ", set->fns[fn->calls[i]].name);
 	}
 	assert_string_equal(names, expected);
@@ -134,9 +133,8 @@ TEST(a_driver_that_is_added_gets_ids_behind_all_others)
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(set.fns[i].backend, RD_BACKEND_FEXIT + i);
 	/* Nothing is attached to it yet, whatever the newer set says. */
-	ASSERT_EACH(IS(set.fns[4].backend, RD_BACKEND_NONE), IS(set.fns[4].module, 2));
-	assert_true(set.fns[4].selected);
-	assert_int_equal(set.off.qp_num, 8);
+	ASSERT_EACH(IS(set.fns[4].backend, RD_BACKEND_NONE), IS(set.fns[4].module, 2), IS(set.fns[4].selected, true),
+		    IS(set.off.qp_num, 8));
 }
 
 TEST(roots_and_calls_follow_their_functions)
@@ -173,16 +171,12 @@ TEST(a_driver_that_is_loaded_again_has_other_functions)
 	ASSERT_EACH(IS(set.modules[1].instance, 11), IS(set.modules[2].instance, 13), IS(set.n_fns, 6));
 	for (size_t i = 2; i < 4; i++) {
 		/* The counts still name them. */
-		assert_int_equal(set.fns[i].module, 1);
-		assert_false(set.fns[i].selected);
-		assert_int_equal(set.fns[i].n_roots, 0);
-		assert_string_equal(set.fns[i].name, set.fns[i + 2].name);
-		assert_int_equal(set.fns[i + 2].module, 2);
-		assert_true(set.fns[i + 2].selected);
-		ASSERT_EACH(IS(set.fns[i + 2].n_roots, 1), IS(set.fns[i + 2].backend, RD_BACKEND_NONE));
+		ASSERT_EACH(IS(set.fns[i].module, 1), IS(set.fns[i].selected, false), IS(set.fns[i].n_roots, 0));
+		ASSERT_EACH(READS(set.fns[i].name, set.fns[i + 2].name), IS(set.fns[i + 2].module, 2),
+			    IS(set.fns[i + 2].selected, true), IS(set.fns[i + 2].n_roots, 1),
+			    IS(set.fns[i + 2].backend, RD_BACKEND_NONE));
 	}
-	assert_int_equal(set.fns[2].backend, RD_BACKEND_KPROBE);
-	assert_true(set.fns[0].selected);
+	ASSERT_EACH(IS(set.fns[2].backend, RD_BACKEND_KPROBE), IS(set.fns[0].selected, true));
 	assert_calls(&set, 4, "ib_check driver_modify ");
 	assert_int_equal(set.fns[4].calls[1], 5);
 }
@@ -194,17 +188,13 @@ TEST(a_driver_that_is_unloaded_is_not_selected_and_may_return)
 	fill(&set, 11, false);
 	fill(&without, 0, false);
 	update(&set, &without);
-	assert_int_equal(set.n_fns, 4);
-	assert_int_equal(set.n_roots, 0);
-	assert_false(fn_of(&set, "driver_create")->selected);
-	assert_true(fn_of(&set, "ib_check")->selected);
+	ASSERT_EACH(IS(set.n_fns, 4), IS(set.n_roots, 0), IS(fn_of(&set, "driver_create")->selected, false),
+		    IS(fn_of(&set, "ib_check")->selected, true));
 	/* Of the same instance: it was not gone, the newer set did not see it. */
 	fill(&with, 11, false);
 	update(&set, &with);
-	assert_int_equal(set.n_modules, 2);
-	assert_int_equal(set.n_fns, 4);
-	assert_true(fn_of(&set, "driver_create")->selected);
-	assert_int_equal(set.n_roots, 2);
+	ASSERT_EACH(IS(set.n_modules, 2), IS(set.n_fns, 4), IS(fn_of(&set, "driver_create")->selected, true),
+		    IS(set.n_roots, 2));
 }
 
 TEST(a_new_function_of_a_known_module_and_one_that_is_no_longer_selected)
@@ -225,16 +215,13 @@ TEST(a_new_function_of_a_known_module_and_one_that_is_no_longer_selected)
 	/* The same name at another place is a different function. */
 	add_fn(&newer, 1, "driver_modify", 0x8000);
 	update(&set, &newer);
-	assert_int_equal(set.n_modules, 2);
-	assert_int_equal(set.n_fns, 6);
+	ASSERT_EACH(IS(set.n_modules, 2), IS(set.n_fns, 6));
 	ASSERT_EACH(READS(set.fns[4].name, "driver_command"), IS(set.fns[4].module, 1));
 	assert_calls(&set, 3, "driver_command ");
 	ASSERT_EACH(READS(set.fns[5].name, "driver_modify"), IS(set.fns[5].addr, 0x8000),
-		    IS(set.fns[3].addr, 0x6000 * 11));
-	assert_false(set.fns[1].selected);
-	assert_int_equal(set.fns[1].rule, RD_RULE_QUERY);
-	assert_int_equal(set.fns[1].errnos[0], 1 << 22);
-	assert_true(set.fns[1].calls_known);
+		    IS(set.fns[3].addr, 0x6000 * 11), IS(set.fns[1].selected, false),
+		    IS(set.fns[1].rule, RD_RULE_QUERY), IS(set.fns[1].errnos[0], 1 << 22),
+		    IS(set.fns[1].calls_known, true));
 }
 
 TEST(many_modules_one_after_the_other)
@@ -249,8 +236,7 @@ TEST(many_modules_one_after_the_other)
 		update(&set, &newer);
 		assert_string_equal(set.fns[0].name, "ib_check");
 	}
-	assert_int_equal(set.n_modules, 1 + 1 + 39);
-	assert_int_equal(set.n_fns, 2 + 1 + 2 * 39);
+	ASSERT_EACH(IS(set.n_modules, 1 + 1 + 39), IS(set.n_fns, 2 + 1 + 2 * 39));
 	for (size_t i = 0; i < set.n_fns; i++)
 		assert_int_equal(set.fns[i].selected, set.fns[i].module == 0 ||
 							      set.modules[set.fns[i].module].instance == 39 ||
@@ -279,12 +265,9 @@ TEST(a_module_is_known_by_name_and_instance)
 	fill(&set, 11, false);
 	add_module(&set, "driver", 13);
 	add_module(&set, "hidden", 0);
-	assert_int_equal(rd_fnset_module(&set, "ib_core", 10), 0);
-	assert_int_equal(rd_fnset_module(&set, "driver", 11), 1);
-	assert_int_equal(rd_fnset_module(&set, "driver", 13), 2);
-	assert_int_equal(rd_fnset_module(&set, "driver", 12), -1);
-	assert_int_equal(rd_fnset_module(&set, "driver", 0), -1);
-	assert_int_equal(rd_fnset_module(&set, "ib_cor", 10), -1);
+	ASSERT_EACH(IS(rd_fnset_module(&set, "ib_core", 10), 0), IS(rd_fnset_module(&set, "driver", 11), 1),
+		    IS(rd_fnset_module(&set, "driver", 13), 2), IS(rd_fnset_module(&set, "driver", 12), -1),
+		    IS(rd_fnset_module(&set, "driver", 0), -1), IS(rd_fnset_module(&set, "ib_cor", 10), -1));
 	/* Unknown, and unknown again. */
 	assert_int_equal(rd_fnset_module(&set, "hidden", 0), 3);
 }

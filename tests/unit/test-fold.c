@@ -174,11 +174,10 @@ PLACE_TEST(what_a_profile_ignores_is_muted_with_what_follows)
 	assert_int_equal(at->findings.n, 5);
 	assert_string_equal(at->findings.v[0].subject, "mlx5_1/1");
 	assert_string_equal(at->findings.v[1].id, "link-downed"); /* the finding says that its line has ended */
-	assert_string_equal(at->findings.v[2].id, "ignore-ended");
-	assert_int_equal(at->findings.v[2].severity, RD_SEV_NOTE);
-	assert_string_equal(at->findings.v[3].muted, "until 2026-11-22: cable ordered");
-	assert_string_equal(at->findings.v[4].muted, "until 2026-11-22: cable ordered");
-	assert_int_equal(rd_findings_count(&at->findings, RD_SEV_CRITICAL), 1);
+	ASSERT_EACH(READS(at->findings.v[2].id, "ignore-ended"), IS(at->findings.v[2].severity, RD_SEV_NOTE),
+		    READS(at->findings.v[3].muted, "until 2026-11-22: cable ordered"),
+		    READS(at->findings.v[4].muted, "until 2026-11-22: cable ordered"),
+		    IS(rd_findings_count(&at->findings, RD_SEV_CRITICAL), 1));
 }
 
 PLACE_TEST(what_is_muted_counts_for_nothing)
@@ -203,7 +202,6 @@ TEST(a_long_text_is_cut_and_says_how_long_it_was)
 	rd_finding_add(&findings, &finding);
 	end = strstr(findings.v[0].observed, "...");
 	assert_non_null(end);
-	assert_string_equal(end, "... (10000 bytes)");
-	assert_true(strlen(findings.v[0].observed) < RD_FINDING_TEXT);
+	ASSERT_EACH(READS(end, "... (10000 bytes)"), IS(strlen(findings.v[0].observed) < RD_FINDING_TEXT, true));
 	assert_memory_equal(end - 2, "\xc3\xa4", 2);
 }

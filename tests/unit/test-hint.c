@@ -49,10 +49,8 @@ TEST(a_line_that_is_no_good_is_noted_and_left_out)
 	_cleanup_(rd_hints_deinit) struct rd_hints hints = { 0 };
 
 	parse("too few words\nfour words but   \n* * * good\nx\n", &hints, &notes);
-	assert_int_equal(hints.n, 1);
-	assert_int_equal(notes.n, 3);
-	assert_non_null(strstr(notes.v[0].message, "line 1"));
-	assert_non_null(strstr(notes.v[2].message, "line 4"));
+	ASSERT_EACH(IS(hints.n, 1), IS(notes.n, 3));
+	ASSERT_EACH(HAS(notes.v[0].message, "line 1"), HAS(notes.v[2].message, "line 4"));
 }
 
 TEST(a_table_without_end_is_refused)

@@ -23,12 +23,9 @@ TEST(records_have_level_time_text_and_device)
 	      " DEVICE=+pci:0000:5c:00.0\n"
 	      "12,341,5690717,-,caller=T1;from a program\n",
 	      &klog);
-	assert_int_equal(klog.known, RD_OK);
-	assert_int_equal(klog.n, 3);
-	assert_true(klog.lost);
+	ASSERT_EACH(IS(klog.known, RD_OK), IS(klog.n, 3), IS(klog.lost, true));
 	ASSERT_EACH(IS(klog.v[0].level, 6), IS(klog.v[0].facility, RD_KLOG_KERN), IS(klog.v[0].seq, 339),
-		    IS(klog.v[0].time_ns, 5140900000));
-	assert_string_equal(klog.v[0].text, "NET: Registered PF_INET");
+		    IS(klog.v[0].time_ns, 5140900000), READS(klog.v[0].text, "NET: Registered PF_INET"));
 	assert_null(klog.v[0].device);
 	assert_string_equal(rd_krecord_pci(&klog.v[1]), "0000:5c:00.0");
 	ASSERT_EACH(IS(klog.v[2].facility, 1), IS(klog.v[2].level, 4));
@@ -40,8 +37,7 @@ TEST(escapes_become_bytes_again)
 	_cleanup_(rd_klog_deinit) struct rd_klog klog;
 
 	parse("6,0,1,-;a\\x5cb \\xc3\\xa9 \\x00 \\xzz \\x1b[2J\\x1\n", &klog);
-	assert_int_equal(klog.n, 1);
-	assert_false(klog.lost);
+	ASSERT_EACH(IS(klog.n, 1), IS(klog.lost, false));
 	assert_string_equal(klog.v[0].text, "a\\b \xc3\xa9 \\x00 \\xzz \x1b[2J\\x1");
 }
 
@@ -90,13 +86,11 @@ TEST(a_host_without_a_log_is_absent)
 	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 
 	rd_collect_klog(fake.source, &klog, &errors);
-	assert_int_equal(klog.known, RD_ABSENT);
-	assert_int_equal(errors.n, 1);
+	ASSERT_EACH(IS(klog.known, RD_ABSENT), IS(errors.n, 1));
 	rd_klog_deinit(&klog);
 	fake_host_text(&fake, "/dev/kmsg", "6,0,1,-;first\n6,1,2,-;second\n");
 	rd_collect_klog(fake.source, &klog, &errors);
-	assert_int_equal(klog.known, RD_OK);
-	assert_int_equal(klog.n, 2);
+	ASSERT_EACH(IS(klog.known, RD_OK), IS(klog.n, 2));
 	rd_klog_deinit(&klog);
 }
 
@@ -115,8 +109,7 @@ TEST(of_a_long_log_the_newest_are_read)
 			      i, i, i);
 	fake_host_text(&fake, "/dev/kmsg", text);
 	rd_collect_klog(fake.source, &klog, NULL);
-	assert_true(klog.lost);
-	assert_true(klog.n > 20000 && klog.n < 60000);
+	ASSERT_EACH(IS(klog.lost, true), IS(klog.n > 20000 && klog.n < 60000, true));
 	assert_int_equal(klog.v[0].seq + klog.n - 1, klog.v[klog.n - 1].seq);
 	assert_int_equal(strtoull(klog.v[0].device + 1, NULL, 10), klog.v[0].seq);
 }

@@ -28,8 +28,7 @@ TEST(every_element_is_found_after_the_map_has_grown)
 
 	for (uint32_t i = 0; i < 5000; i++)
 		rd_map_put(&map, rd_hash(RD_HASH, &i, sizeof(i)), i);
-	assert_int_equal(map.n, 5000);
-	assert_true(map.n_slots >= 2 * map.n);
+	ASSERT_EACH(IS(map.n, 5000), IS(map.n_slots >= 2 * map.n, true));
 	for (uint32_t i = 0; i < 5000; i++) {
 		bool found = false;
 		size_t at;

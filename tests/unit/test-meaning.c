@@ -20,8 +20,7 @@ TEST(the_table_says_which_line_is_wrong)
 	assert_int_equal(notes.n, 2);
 	meaning = rd_meaning_find(&meanings, "link_downed", "anything");
 	assert_non_null(meaning);
-	assert_int_equal(meaning->bits, 8);
-	assert_string_equal(meaning->text, "It went down.");
+	ASSERT_EACH(IS(meaning->bits, 8), READS(meaning->text, "It went down."));
 	assert_non_null(rd_meaning_find(&meanings, "rx_3_pause", "mlx5"));
 	assert_null(rd_meaning_find(&meanings, "rx_3_pause", "rxe"));
 }
@@ -49,14 +48,11 @@ TEST(a_topic_is_the_driver_s_or_else_the_name_s)
 	struct rd_errlist notes = { 0 };
 
 	assert_int_equal(rd_meanings_parse("t", text, strlen(text), &meanings, &notes, NULL), 0);
-	assert_int_equal(notes.n, 0);
-	assert_int_equal(meanings.v[0].parts, 0);
-	assert_int_equal(meanings.v[1].parts, 1);
-	assert_int_equal(meanings.v[3].parts, 2);
-	assert_int_equal(topic_of(&meanings, "mlx5", RD_GROUP_HW), RD_TOPIC_DROP);
-	assert_int_equal(topic_of(&meanings, "mlx4", RD_GROUP_HW), RD_TOPIC_NONE);
-	assert_int_equal(topic_of(&meanings, "rxe", RD_GROUP_ETHTOOL), RD_TOPIC_DROP);
-	assert_int_equal(topic_of(&meanings, "mlx5", RD_GROUP_NETDEV), RD_TOPIC_DATA_SENT);
+	ASSERT_EACH(IS(notes.n, 0), IS(meanings.v[0].parts, 0), IS(meanings.v[1].parts, 1), IS(meanings.v[3].parts, 2),
+		    IS(topic_of(&meanings, "mlx5", RD_GROUP_HW), RD_TOPIC_DROP),
+		    IS(topic_of(&meanings, "mlx4", RD_GROUP_HW), RD_TOPIC_NONE),
+		    IS(topic_of(&meanings, "rxe", RD_GROUP_ETHTOOL), RD_TOPIC_DROP),
+		    IS(topic_of(&meanings, "mlx5", RD_GROUP_NETDEV), RD_TOPIC_DATA_SENT));
 }
 
 TEST(the_shipped_table_has_the_units_of_mlx5)

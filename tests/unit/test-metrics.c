@@ -47,10 +47,8 @@ TEST(a_counter_is_named_as_each_format_wants_it)
 			 "# TYPE rdmadiag_port_xmit_data_bytes_total counter\n"
 			 "rdmadiag_port_xmit_data_bytes_total{device=\"mlx5_0\",port=\"1\"} 18446744073709551615\n");
 	assert_has(om, "rdmadiag_share_ratio{device=\"mlx5_0\",port=\"1\"} 0.1\n");
-	assert_null(strstr(text, "UNIT"));
-	assert_null(strstr(text, "EOF"));
-	assert_null(strstr(om, "nan"));
-	assert_string_equal(om + strlen(om) - strlen("# EOF\n"), "# EOF\n");
+	ASSERT_EACH(LACKS(text, "UNIT"), LACKS(text, "EOF"), LACKS(om, "nan"),
+		    READS(om + strlen(om) - strlen("# EOF\n"), "# EOF\n"));
 }
 
 TEST(names_of_drivers_become_names_of_metrics)

@@ -29,14 +29,13 @@ FAKE_HOST_TEST(all_that_depend_on_the_core_are_found_directly_or_not)
 	assert_int_equal(rd_kmods_read(host->source, &mods, NULL), 0);
 	assert_int_equal(mods.n, 6);
 	rd_kmods_mark_users(&mods, rd_kmods_find(&mods, "ib_core"), marked);
-	assert_true(marked[rd_kmods_find(&mods, "ib_core")]);
-	assert_true(marked[rd_kmods_find(&mods, "ib_uverbs")]);
-	assert_true(marked[rd_kmods_find(&mods, "new_driver")]);
-	assert_true(marked[rd_kmods_find(&mods, "rdma_ucm")]);
-	assert_false(marked[rd_kmods_find(&mods, "new_core")]);
-	assert_false(marked[rd_kmods_find(&mods, "loop")]);
-	assert_int_equal(rd_kmods_find(&mods, "cut"), -1);
-	assert_int_equal(rd_kmods_find(&mods, "no_users"), -1);
+	ASSERT_EACH(IS(marked[rd_kmods_find(&mods, "ib_core")], true),
+		    IS(marked[rd_kmods_find(&mods, "ib_uverbs")], true),
+		    IS(marked[rd_kmods_find(&mods, "new_driver")], true),
+		    IS(marked[rd_kmods_find(&mods, "rdma_ucm")], true),
+		    IS(marked[rd_kmods_find(&mods, "new_core")], false),
+		    IS(marked[rd_kmods_find(&mods, "loop")], false), IS(rd_kmods_find(&mods, "cut"), -1),
+		    IS(rd_kmods_find(&mods, "no_users"), -1));
 	assert_true(rd_texts_has(&mods.v[rd_kmods_find(&mods, "new_core")].users, "new_driver"));
 	assert_int_equal(mods.v[rd_kmods_find(&mods, "loop")].users.n, 0);
 }
@@ -103,8 +102,7 @@ FAKE_HOST_TEST(all_symbols_with_an_address_are_read_for_stacks)
 	assert_int_equal(syms.n, 3);
 	assert_string_equal(syms.v[0].name, "_stext");
 	assert_null(syms.v[0].module);
-	assert_string_equal(syms.v[1].name, "last.part.0");
-	assert_string_equal(syms.v[2].module, "mine");
+	ASSERT_EACH(READS(syms.v[1].name, "last.part.0"), READS(syms.v[2].module, "mine"));
 }
 
 FAKE_HOST_TEST(what_ftrace_can_hook_is_read_wherever_tracefs_is)
@@ -116,6 +114,5 @@ FAKE_HOST_TEST(what_ftrace_can_hook_is_read_wherever_tracefs_is)
 	fake_host_text(host, "/sys/kernel/debug/tracing/available_filter_functions", text);
 	assert_int_equal(rd_ksyms_read_filter(host->source, want_mine, "mine", &syms, NULL), 0);
 	assert_int_equal(syms.n, 2);
-	assert_string_equal(syms.v[0].name, "mine_a");
-	assert_string_equal(syms.v[1].name, "mine_b.part.0");
+	ASSERT_EACH(READS(syms.v[0].name, "mine_a"), READS(syms.v[1].name, "mine_b.part.0"));
 }

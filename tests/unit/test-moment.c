@@ -54,9 +54,8 @@ TEST(what_was_read_is_known)
 	m = decode(&rec);
 	ASSERT_EACH(IS(m.started_ns, 9000000001), IS(m.memlock.v, 65536), IS(m.nofile.v, 1024),
 		    IS(m.pinned.v, 16 * PAGE), IS(m.locked.v, 17 * PAGE), IS(m.caps.v, 0x4001),
-		    IS(m.user_ns_level.v, 2), IS(m.net_ns.v, 4026531840), IS(m.next_fd.v, 33));
-	assert_true(m.qp.known);
-	ASSERT_EACH(IS(m.qp.cur, 1), IS(m.qp.next, 2), IS(m.qp.type, 4), IS(m.qp.mask, 0x12345), IS(m.cm_state.v, 5));
+		    IS(m.user_ns_level.v, 2), IS(m.net_ns.v, 4026531840), IS(m.next_fd.v, 33), IS(m.qp.known, true),
+		    IS(m.qp.cur, 1), IS(m.qp.next, 2), IS(m.qp.type, 4), IS(m.qp.mask, 0x12345), IS(m.cm_state.v, 5));
 }
 
 /* Which of the fields are known, a bit each. */
@@ -115,8 +114,7 @@ TEST(impossible_amounts_of_memory_are_unknown)
 	rec.pinned = UINT64_MAX;  /* a counter below zero */
 	m = decode(&rec);
 	assert_int_not_equal(m.pinned.known, RD_OK);
-	assert_int_equal(m.memlock.known, RD_OK);
-	assert_true(m.memlock.v == UINT64_MAX);
+	ASSERT_EACH(IS(m.memlock.known, RD_OK), IS(m.memlock.v, UINT64_MAX));
 	rec.pinned = 1ull << 40;
 	rec.locked = UINT64_MAX / PAGE + 1;
 	m = decode(&rec);
@@ -140,17 +138,13 @@ TEST(the_state_of_each_object_is_told_by_its_flags)
 	struct rd_moment m = decode(&rec);
 	const struct rd_moment_handle *h = m.handles;
 
-	assert_int_equal(m.n_handles, 4);
-	assert_int_equal(h[0].handle, 1);
-	assert_false(h[0].looked_up || h[0].found || h[0].locked);
+	ASSERT_EACH(IS(m.n_handles, 4), IS(h[0].handle, 1), IS(h[0].looked_up || h[0].found || h[0].locked, false));
 	assert_int_equal(h[0].number.known | h[0].users.known | h[0].port.known | h[0].qp_type.known, RD_ABSENT);
-	assert_true(h[1].looked_up && !h[1].found);
-	assert_int_equal(h[2].handle, 3);
-	assert_true(h[2].looked_up && h[2].found && !h[2].locked);
-	ASSERT_EACH(IS(h[2].type, RD_OBJ_QP), IS(h[2].number.v, 17), IS(h[2].users.v, 2), IS(h[2].port.v, 1),
-		    IS(h[2].port.known, RD_OK), IS(h[2].qp_type.v, 2), IS(h[2].qp_type.known, RD_OK));
-	assert_true(h[3].locked);
-	ASSERT_EACH(IS(h[3].users.v, -1), IS(h[3].number.known, RD_ABSENT));
+	ASSERT_EACH(IS(h[1].looked_up && !h[1].found, true), IS(h[2].handle, 3),
+		    IS(h[2].looked_up && h[2].found && !h[2].locked, true), IS(h[2].type, RD_OBJ_QP),
+		    IS(h[2].number.v, 17), IS(h[2].users.v, 2), IS(h[2].port.v, 1), IS(h[2].port.known, RD_OK),
+		    IS(h[2].qp_type.v, 2), IS(h[2].qp_type.known, RD_OK), IS(h[3].locked, true), IS(h[3].users.v, -1),
+		    IS(h[3].number.known, RD_ABSENT));
 	/* Only of a queue pair. */
 	assert_int_equal(h[3].qp_type.known, RD_ABSENT);
 	rec.n_handles = 0xffff;
@@ -183,15 +177,12 @@ TEST(mappings_have_their_kind_and_their_file)
 	m = decode(&rec);
 	ASSERT_EACH(IS(m.fault.start, 0x1000), IS(m.fault.end, 0x9000), IS(m.fault.at, 0x3000));
 	assert_true(m.fault.writable && m.fault.shared && !m.fault.reserved && m.fault.has_file);
-	assert_int_equal(m.fault.mode, 0100644);
-	assert_true(m.special.others && !m.fault.others);
-	ASSERT_EACH(IS(m.fault.file_size, 0x2000), IS(m.fault.inode, 12), IS(m.fault.magic, 0xef53),
-		    IS(m.fault.rdev, 6));
-	assert_string_equal(m.fault.name, "weights.bin");
-	ASSERT_EACH(IS(m.special.kind, RD_MAPPING_HUGE), IS(m.special.at, 0x5000));
+	ASSERT_EACH(IS(m.fault.mode, 0100644), IS(m.special.others && !m.fault.others, true),
+		    IS(m.fault.file_size, 0x2000), IS(m.fault.inode, 12), IS(m.fault.magic, 0xef53),
+		    IS(m.fault.rdev, 6), READS(m.fault.name, "weights.bin"), IS(m.special.kind, RD_MAPPING_HUGE),
+		    IS(m.special.at, 0x5000));
 	assert_false(m.special.writable || m.special.shared || m.special.has_file);
-	assert_true(m.special.reserved);
-	assert_string_equal(m.special.name, "");
+	ASSERT_EACH(IS(m.special.reserved, true), READS(m.special.name, ""));
 	memset(rec.fault.name, 'n', sizeof(rec.fault.name));
 	assert_int_equal(strlen(decode(&rec).fault.name), sizeof(rec.fault.name) - 1);
 	rec.fault.what = RD_MAPPING_OTHER + 1;

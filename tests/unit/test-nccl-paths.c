@@ -23,9 +23,8 @@ NCCL_TEST(nvlink_leads_to_a_neighbours_nic)
 	make_pxn(m);
 	assert_string_equal(nccl_path(m, 1, 0), "PHB");
 	m->host.has_nvswitch = true;
-	assert_string_equal(nccl_path(m, 1, 0), "PXN");
-	assert_int_equal(rd_nicmap_pair(&m->map, 1, 0)->via, 0);
-	assert_string_equal(m->map.nccl.v[1].why, "PXN over NVLink of GPU0, 25.0 GB/s");
+	ASSERT_EACH(READS(nccl_path(m, 1, 0), "PXN"), IS(rd_nicmap_pair(&m->map, 1, 0)->via, 0),
+		    READS(m->map.nccl.v[1].why, "PXN over NVLink of GPU0, 25.0 GB/s"));
 	/* The way back does not lead over it: the NIC's nearest accelerator stays the first. */
 	assert_string_equal(nccl_path(m, 0, 0), "PIX");
 	/* NCCL_PXN_DISABLE=1 */
@@ -74,12 +73,10 @@ NCCL_TEST(without_gpudirect_the_way_leads_through_the_processor)
 	make_pxn(m);
 	made_nic(&m->host, "mlx5_1", "41:00.0", made_bridge(&m->host, "20:02.0", -1, "pci0000:20", 0), "pci0000:20", 0,
 		 200);
-	assert_string_equal(nccl_path(m, 0, 0), "PIX");
-	assert_int_equal(m->map.nccl.v[0].n_ports, 1);
+	ASSERT_EACH(READS(nccl_path(m, 0, 0), "PIX"), IS(m->map.nccl.v[0].n_ports, 1));
 	load_module(m, "nvidia");
 	RD_SET(m->system.nvidia_open, false);
-	assert_string_equal(nccl_path(m, 0, 0), "PHB");
-	assert_non_null(strstr(m->map.nccl.v[0].why, "2 equally good NICs, shared by 2"));
+	ASSERT_EACH(READS(nccl_path(m, 0, 0), "PHB"), HAS(m->map.nccl.v[0].why, "2 equally good NICs, shared by 2"));
 }
 
 NCCL_TEST(gpudirect_by_what_and_how_far)
@@ -128,8 +125,7 @@ NCCL_TEST(c2c_makes_p2c)
 	assert_string_equal(nccl_path(m, 0, 0), "PHB");
 	assert_gpudirect(m, 0, 0, "no: PHB is farther");
 	m->host.gpus[0].name = strdup("NVIDIA GH200 480GB");
-	assert_string_equal(nccl_path(m, 0, 0), "P2C");
-	assert_non_null(strstr(m->map.nccl.v[0].why, "48.0 GB/s"));
+	ASSERT_EACH(READS(nccl_path(m, 0, 0), "P2C"), HAS(m->map.nccl.v[0].why, "48.0 GB/s"));
 	assert_gpudirect(m, 0, 0, "yes: nvidia_peermem");
 	/* NCCL_NET_GDR_C2C=0 */
 	m->settings.gdr_level = RD_PATH_PXB;
@@ -149,8 +145,7 @@ NCCL_TEST(a_data_direct_function_is_the_place)
 	m->host.ibdevs[0].data_direct =
 		made_bridge(&m->host, "43:00.0", made_port_of(&m->host, up, 1), "pci0009:40", 0);
 	assert_nets(m, "mlx5_0_dma");
-	assert_true(m->map.nccl_nets.v[0].data_direct);
-	assert_string_equal(nccl_path(m, 0, 0), "PIX");
+	ASSERT_EACH(IS(m->map.nccl_nets.v[0].data_direct, true), READS(nccl_path(m, 0, 0), "PIX"));
 }
 
 /* Upstream and downstream ports of PEX89000: the inner switches of one chip are no step of their own. */

@@ -69,8 +69,7 @@ TEST(pfc_ets_dscp_and_trust)
 	fake.n = 0;
 	dcb = (struct rd_dcb){ 0 };
 	rd_collect_dcb(&fs, "eth2", &dcb);
-	assert_int_equal(dcb.known, RD_ABSENT);
-	assert_int_equal(dcb.pfc.known, RD_ABSENT);
+	ASSERT_EACH(IS(dcb.known, RD_ABSENT), IS(dcb.pfc.known, RD_ABSENT));
 }
 
 static void add_version(struct nlmsghdr *message, uint16_t kind, const char *name, const char *value)
@@ -113,13 +112,11 @@ TEST(firmware_and_health_by_devlink)
 	fake_message_end(answer, message);
 	fs = fs_of(&fake);
 	rd_collect_devlink(&fs, &net);
-	assert_int_equal(net.devlink_known, RD_OK);
-	assert_int_equal(net.n_devlinks, 1);
+	ASSERT_EACH(IS(net.devlink_known, RD_OK), IS(net.n_devlinks, 1));
 	assert_int_equal(net.devlinks[0].n_versions, 2);
 	ASSERT_EACH(IS(net.devlinks[0].versions[1].kind, RD_FWVER_STORED),
 		    READS(net.devlinks[0].versions[1].value, "28.40.1000"), IS(net.devlinks[0].n_reporters, 1));
-	assert_false(net.devlinks[0].reporters[0].healthy);
-	assert_int_equal(net.devlinks[0].reporters[0].errors, 2);
+	ASSERT_EACH(IS(net.devlinks[0].reporters[0].healthy, false), IS(net.devlinks[0].reporters[0].errors, 2));
 }
 
 static struct nlmsghdr *begin_eth(struct fake_netlink *fake, struct fake_answer **answer, uint8_t command)
@@ -177,12 +174,9 @@ TEST(header_split_steering_and_queues)
 	fake_message_end(answer, message);
 	fs = fs_of(&fake);
 	rd_collect_ethstate(&fs, &families, &netif);
-	ASSERT_EACH(IS(netif.eth.rx_ring.v, 1024), IS(netif.eth.data_split.v, 2));
-	assert_true(netif.eth.ntuple_able.v);
-	assert_int_equal(netif.eth.ntuple.known, RD_OK);
-	assert_false(netif.eth.ntuple.v);
-	ASSERT_EACH(IS(netif.queues.known, RD_OK), IS(netif.queues.n_dmabuf, 1),
-		    IS(netif.eth.pause_rx.known, RD_ABSENT));
+	ASSERT_EACH(IS(netif.eth.rx_ring.v, 1024), IS(netif.eth.data_split.v, 2), IS(netif.eth.ntuple_able.v, true),
+		    IS(netif.eth.ntuple.known, RD_OK), IS(netif.eth.ntuple.v, false), IS(netif.queues.known, RD_OK),
+		    IS(netif.queues.n_dmabuf, 1), IS(netif.eth.pause_rx.known, RD_ABSENT));
 }
 
 TEST(routes_rules_and_neighbours)
@@ -227,8 +221,7 @@ TEST(routes_rules_and_neighbours)
 	rd_collect_routes(&fs, &result);
 	rd_collect_neighs(&fs, &result);
 	assert_int_equal(result.n_routes, 2);
-	assert_int_equal(result.routes[1].ifindex, 5);
-	assert_true(result.routes[0].multipath);
+	ASSERT_EACH(IS(result.routes[1].ifindex, 5), IS(result.routes[0].multipath, true));
 	assert_true(rd_ip_within(addr, result.routes[0].dst, result.routes[0].dst_len));
 	assert_int_equal(result.n_policies, 1);
 	ASSERT_EACH(IS(result.policies[0].table, 100), IS(result.policies[0].source_len, 32), IS(result.n_neighs, 1));

@@ -131,8 +131,7 @@ PLACED_TEST(fewer_processes_than_accelerators)
 	made_analyse(&at->host, 2, &at->map);
 	/* Four NICs for two processes: two for each, of those on their own switch, and then each shares both. */
 	assert_int_equal(at->map.nvshmem.n, 2);
-	assert_int_equal(at->map.nvshmem.v[0].n_ports, 2);
-	assert_int_equal(at->map.nvshmem.v[1].n_ports, 2);
+	ASSERT_EACH(IS(at->map.nvshmem.v[0].n_ports, 2), IS(at->map.nvshmem.v[1].n_ports, 2));
 	for (size_t i = 0; i < 2; i++)
 		for (size_t p = 0; p < 2; p++)
 			assert_int_equal(rd_ibdev_numa(&at->host, at->host.ports[at->map.nvshmem.v[i].ports[p]].ibdev),
@@ -220,9 +219,8 @@ PLACED_TEST(a_port_that_is_down_is_passed_over_and_told)
 	free(at->host.ports[0].state);
 	at->host.ports[0].state = strdup("DOWN");
 	made_analyse(&at->host, 0, &at->map);
-	assert_int_equal(at->map.ports.v[0].role, RD_ROLE_COMPUTE);
-	assert_string_equal(first(&at->host, &at->map.nccl, 0), "mlx5_1");
-	assert_string_equal(first(&at->host, &at->map.nvshmem, 0), "mlx5_1");
+	ASSERT_EACH(IS(at->map.ports.v[0].role, RD_ROLE_COMPUTE), READS(first(&at->host, &at->map.nccl, 0), "mlx5_1"),
+		    READS(first(&at->host, &at->map.nvshmem, 0), "mlx5_1"));
 }
 
 /* One of eight that stand next to eight accelerators: routed over by mistake (backend-default-route), no front-end. */
@@ -253,8 +251,7 @@ TEST(what_libraries_fail_over_to)
 	for (size_t g = 0; g < 8; g++)
 		assert_int_equal(map.nccl.v[g].library_backup, -1);
 	/* Among those that are up mlx5_0 is the first, mlx5_2 the second; the last compute NIC is beside the storage card. */
-	assert_int_equal(map.nvshmem.v[0].ports[0], 0);
-	assert_int_equal(map.nvshmem.v[0].library_backup, 2);
+	ASSERT_EACH(IS(map.nvshmem.v[0].ports[0], 0), IS(map.nvshmem.v[0].library_backup, 2));
 	for (size_t g = 0; g < 8; g++) {
 		if (map.nvshmem.v[g].ports[0] == 7)
 			assert_int_equal(map.nvshmem.v[g].library_backup, 8);
@@ -280,9 +277,8 @@ PLACED_TEST(nics_that_nccl_loses_are_told)
 	assert_false(remarked(&at->map, "nccl-nic-lost"));
 	made_nic(&at->host, "rxe1", NULL, -1, NULL, 0, 25);
 	made_analyse(&at->host, 0, &at->map);
-	assert_true(remarked(&at->map, "nccl-nic-lost"));
-	assert_int_equal(at->map.nccl_nets.n, 0);
-	assert_int_equal(at->map.nccl_nets.n_lost, 2);
+	ASSERT_EACH(IS(remarked(&at->map, "nccl-nic-lost"), true), IS(at->map.nccl_nets.n, 0),
+		    IS(at->map.nccl_nets.n_lost, 2));
 }
 
 TEST(without_accelerators_or_nics_nothing_is_chosen)

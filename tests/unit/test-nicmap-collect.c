@@ -125,15 +125,13 @@ COLLECT_TEST(a_nic_behind_a_bond_and_one_in_another_namespace)
 	assert_int_equal(c->host.n_ports, 1);
 	assert_string_equal(c->host.pcis[c->host.ibdevs[0].pci].addr, "0000:18:00.0");
 	assert_int_equal(c->host.ports[0].n_gids, 1); /* a bare prefix is an empty GID */
-	assert_true(c->host.ports[0].netns_other);
-	assert_string_equal(c->host.ports[0].netdev_name, "bond0");
+	ASSERT_EACH(IS(c->host.ports[0].netns_other, true), READS(c->host.ports[0].netdev_name, "bond0"));
 	text(c, "/sys/class/net/bond0/type", "1\n");
 	text(c, "/sys/class/net/bond0/mtu", "9000\n");
 	text(c, "/sys/class/net/bond0/bonding/slaves", "eth0 eth1\n");
 	load(c);
-	assert_false(c->host.ports[0].netns_other);
-	assert_true(c->host.netdevs[c->host.ports[0].netdevs[0]].is_bond);
-	assert_int_equal(c->host.ports[0].mtu.v, 4096);
+	ASSERT_EACH(IS(c->host.ports[0].netns_other, false),
+		    IS(c->host.netdevs[c->host.ports[0].netdevs[0]].is_bond, true), IS(c->host.ports[0].mtu.v, 4096));
 }
 
 COLLECT_TEST(acs_of_a_bridge_above_a_nic)
@@ -212,8 +210,7 @@ TEST(damaged_topology_files_are_refused)
 	}
 	assert_int_equal(parse("<?xml version='1.0'?><!-- x --><system version=\"1\"/>", NULL), 0);
 	assert_int_equal(parse("<system>\n<cpu>\n</pci></cpu></system>", &err), -EBADMSG);
-	assert_string_equal(err.object, "topo.xml");
-	assert_string_equal(err.message, "line 3: mismatched tag");
+	ASSERT_EACH(READS(err.object, "topo.xml"), READS(err.message, "line 3: mismatched tag"));
 }
 
 /* No entity but XML's own: neither one that grows, nor one that is another file. */
@@ -303,8 +300,7 @@ TEST(the_limit_that_was_met_is_named)
 
 		assert_int_equal(parse_many(limits[i].text, limits[i].most, limits[i].what, limits[i].end, NULL), 0);
 		r = parse_many(limits[i].text, limits[i].most + 1, limits[i].what, limits[i].end, &err);
-		assert_true(r == -E2BIG || r == -EFBIG);
-		assert_string_equal(err.message, limits[i].said);
+		ASSERT_EACH(IS(r == -E2BIG || r == -EFBIG, true), READS(err.message, limits[i].said));
 	}
 	assert_int_equal(parse_many("<system>", 64, "\n<a>", "", &err), -E2BIG);
 	assert_string_equal(err.message, "line 65: more than 64 nested elements");
@@ -368,8 +364,7 @@ COLLECT_TEST(a_link_speed_is_a_number_or_unknown)
 		text(c, "/sys/bus/pci/devices/0000:18:00.0/max_link_speed", speeds[i].text);
 		load(c);
 		pci = &c->host.pcis[c->host.ibdevs[0].pci];
-		assert_int_equal(pci->max.mtps.known == RD_OK, speeds[i].mtps > 0);
-		assert_int_equal(pci->max.mtps.v, speeds[i].mtps);
+		ASSERT_EACH(IS(pci->max.mtps.known == RD_OK, speeds[i].mtps > 0), IS(pci->max.mtps.v, speeds[i].mtps));
 	}
 }
 
@@ -395,14 +390,12 @@ COLLECT_TEST(the_rate_of_a_lag)
 	/* Without an operstate, and read once all the same. */
 	text(c, "/sys/class/net/bond0/address", "02:00:00:00:00:01\n");
 	load(c);
-	assert_int_equal(c->host.ports[0].lag_active, 2);
-	assert_true(c->host.ports[0].rate_gbps.v == 600);
-	assert_true(c->host.ports[0].leg_gbps.v == 400);
+	ASSERT_EACH(IS(c->host.ports[0].lag_active, 2), IS(c->host.ports[0].rate_gbps.v == 600, true),
+		    IS(c->host.ports[0].leg_gbps.v == 400, true));
 	/* The other link has gone: half of it is left. */
 	text(c, "/sys/class/net/eth1/operstate", "down\n");
 	load(c);
-	assert_int_equal(c->host.ports[0].lag_active, 1);
-	assert_true(c->host.ports[0].rate_gbps.v == 400);
+	ASSERT_EACH(IS(c->host.ports[0].lag_active, 1), IS(c->host.ports[0].rate_gbps.v == 400, true));
 }
 
 static void add_interface(struct collected *c, const char *target, const char *name)
@@ -507,8 +500,7 @@ COLLECT_TEST(gid_tables_are_read_until_something_is_found)
 	counted.get = count_reads;
 	c->fake.source->ops = &counted;
 	collect(c, RD_COLLECT_GIDS);
-	assert_int_equal(c->host.n_ports, 14);
-	assert_true(n_reads > 14 * 17 && n_reads < 2000);
+	ASSERT_EACH(IS(c->host.n_ports, 14), IS(n_reads > 14 * 17 && n_reads < 2000, true));
 	assert_true(c->host.ports[0].n_gids == 1 && c->host.ports[0].gids_unread == 18);
 	/* Until the end where a rule could say that it has none; not where the port is down. */
 	run(c, "echo 'IB/RoCE v1' >sys/class/infiniband/rxe0/ports/1/gid_attrs/types/1; "

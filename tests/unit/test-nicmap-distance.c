@@ -13,8 +13,7 @@ static void assert_path(const struct rd_host *host, int gpu, int nic, const char
 {
 	const char *own = rd_path_name(rd_distance(host, gpu, nic, NULL));
 
-	assert_string_equal(own ? own : "unknown", path);
-	assert_string_equal(rd_path_name(rd_distance_nccl(host, gpu, nic)), nccl);
+	ASSERT_EACH(READS(own ? own : "unknown", path), READS(rd_path_name(rd_distance_nccl(host, gpu, nic)), nccl));
 	assert_string_equal(rd_path_name(rd_distance_nvshmem(host, gpu, nic)), nvshmem);
 }
 
@@ -96,14 +95,11 @@ TEST(places_of_vmds_long_domains_and_auxiliary_functions)
 
 	assert_true(rd_pci_place_parse(
 		"../../../devices/pci0000:00/0000:00:0e.0/pci10000:e0/10000:e0:01.0/10000:e1:00.0", &place));
-	assert_string_equal(place.self, "10000:e1:00.0");
-	assert_string_equal(place.parent, "10000:e0:01.0");
-	assert_string_equal(place.root, "pci0000:00");
+	ASSERT_EACH(READS(place.self, "10000:e1:00.0"), READS(place.parent, "10000:e0:01.0"),
+		    READS(place.root, "pci0000:00"));
 	assert_true(
 		rd_pci_place_parse("../../devices/LNXSYSTM:00/VMBUS:01/47505500-0001/pci0001:00/0001:00:00.0", &place));
-	assert_string_equal(place.self, "0001:00:00.0");
-	assert_string_equal(place.parent, "");
-	assert_string_equal(place.root, "pci0001:00");
+	ASSERT_EACH(READS(place.self, "0001:00:00.0"), READS(place.parent, ""), READS(place.root, "pci0001:00"));
 	assert_true(rd_pci_place_parse(
 		"../../devices/pci0000:07/0000:07:01.0/0000:08:00.0/mlx5_core.sf.4/infiniband/mlx5_2", &place));
 	assert_string_equal(place.self, "0000:08:00.0");
@@ -300,8 +296,7 @@ TEST(gaps_in_the_bus_numbers_of_a_file_are_unknown)
 		snprintf(text, sizeof(text), "%s<pci busid=\"0000:%02x:00.0\" class=\"0x020700\"/>%s", head, bus, tail);
 		assert_int_equal(rd_collect_nccl_xml("topo.xml", text, strlen(text), &host, NULL), 0);
 		assert_int_equal(rd_distance(&host, 0, 0, &why), bus == 0x14 ? RD_PATH_PIX : RD_PATH_UNKNOWN);
-		assert_int_equal(why != NULL, bus != 0x14);
-		assert_int_equal(rd_distance_nccl(&host, 0, 0), RD_PATH_PIX);
+		ASSERT_EACH(IS(why != NULL, bus != 0x14), IS(rd_distance_nccl(&host, 0, 0), RD_PATH_PIX));
 		rd_host_deinit(&host);
 	}
 }

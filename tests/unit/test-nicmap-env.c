@@ -139,17 +139,15 @@ TEST(the_gid_to_use)
 	port = made_port(&host, 0);
 	rd_port_views_init(&views, &host);
 	rd_gid_choose(&views);
-	assert_int_equal(rd_port_gid_index(&views, 0), 3);
-	assert_int_equal(rd_gid_nccl(port, false, 2, NULL), 3);
-	assert_int_equal(rd_gid_nccl(port, false, 1, NULL), 2);
+	ASSERT_EACH(IS(rd_port_gid_index(&views, 0), 3), IS(rd_gid_nccl(port, false, 2, NULL), 3),
+		    IS(rd_gid_nccl(port, false, 1, NULL), 2));
 	/* In another network namespace the kernel does not name the interface. */
 	for (size_t i = 0; i < port->n_gids; i++) {
 		free(port->gids[i].netdev);
 		port->gids[i].netdev = NULL;
 	}
 	rd_gid_choose(&views);
-	assert_int_equal(views.v[0].gid, -1);
-	assert_non_null(strstr(views.v[0].gid_why, "namespace"));
+	ASSERT_EACH(IS(views.v[0].gid, -1), HAS(views.v[0].gid_why, "namespace"));
 }
 
 TEST(each_port_has_a_view_of_its_own)
@@ -166,18 +164,15 @@ TEST(each_port_has_a_view_of_its_own)
 	rd_port_views_init(&views, &host);
 	assert_int_equal(views.n, 2);
 	for (size_t p = 0; p < views.n; p++) {
-		assert_int_equal(rd_port_gid_index(&views, p), -1);
-		assert_int_equal(views.v[p].gid_nccl, -1);
-		assert_int_equal(views.v[p].role, RD_ROLE_UNKNOWN);
+		ASSERT_EACH(IS(rd_port_gid_index(&views, p), -1), IS(views.v[p].gid_nccl, -1),
+			    IS(views.v[p].role, RD_ROLE_UNKNOWN));
 	}
 	rd_gid_choose(&views);
-	assert_int_equal(rd_port_gid_index(&views, 0), -1);
-	assert_non_null(strstr(views.v[0].gid_why, "link-local"));
-	assert_int_equal(rd_port_gid_index(&views, 1), 3);
+	ASSERT_EACH(IS(rd_port_gid_index(&views, 0), -1), HAS(views.v[0].gid_why, "link-local"),
+		    IS(rd_port_gid_index(&views, 1), 3));
 	first = rd_port_nccl_gid(&views, 0);
 	second = rd_port_nccl_gid(&views, 1);
-	assert_string_equal(first, "index 0, which is empty");
-	assert_string_equal(second, "index 3 (10.1.2.3, RoCE v2)");
+	ASSERT_EACH(READS(first, "index 0, which is empty"), READS(second, "index 3 (10.1.2.3, RoCE v2)"));
 }
 
 TEST(a_global_address_where_there_is_no_ipv4)
@@ -192,8 +187,7 @@ TEST(a_global_address_where_there_is_no_ipv4)
 	port = made_port(&host, 0);
 	rd_port_views_init(&views, &host);
 	rd_gid_choose(&views);
-	assert_int_equal(views.v[0].gid, -1);
-	assert_non_null(strstr(views.v[0].gid_why, "link-local"));
+	ASSERT_EACH(IS(views.v[0].gid, -1), HAS(views.v[0].gid_why, "link-local"));
 	made_gid(&host, 0, 5, "2001:db8::1", RD_GID_ROCE_V2, "eth0");
 	rd_gid_choose(&views);
 	assert_int_equal(rd_port_gid_index(&views, 0), 5);
@@ -315,8 +309,7 @@ ENV_CASE_TEST(lines_as_a_shell_has_them)
 	c->effects.first_wins = true;
 	rd_effects_own(&c->effects, memcpy(calloc(1, 64), "NCCL_NET=\"IB\"\0NCCL_NET=Socket", 30), 30, '\0');
 	rd_effects_sort(&c->effects);
-	assert_int_equal(c->effects.n, 1);
-	assert_string_equal(rd_effects_get(&c->effects, "NCCL_NET"), "\"IB\"");
+	ASSERT_EACH(IS(c->effects.n, 1), READS(rd_effects_get(&c->effects, "NCCL_NET"), "\"IB\""));
 }
 
 TEST(names_that_were_probably_meant)
@@ -363,12 +356,10 @@ TEST(names_that_were_probably_meant)
 	assert_int_equal(rd_env_name_known("NCCL_GIN_MLOPART", NULL, NULL), RD_ENV_NAME_OTHER);
 	assert_int_equal(rd_env_name_known("NCCL_BLOCKING_WAIT", NULL, NULL), RD_ENV_NAME_OTHER);
 	assert_int_equal(rd_env_name_known("NCCL_LL_THRESHOLD", NULL, NULL), RD_ENV_NAME_RETIRED);
-	assert_int_equal(rd_env_name_known("RCCL_DEBUG", NULL, NULL), RD_ENV_NAME_FOREIGN);
-	assert_int_equal(rd_env_name_known("NCLL_FOO", NULL, NULL), RD_ENV_NAME_FOREIGN);
-	assert_int_equal(rd_env_distance("abcd", "abdc", 2), 1);
-	assert_int_equal(rd_env_distance("abcd", "bcde", 2), 2);
-	assert_int_equal(rd_env_distance("abcd", "wxyz", 2), 3);
-	assert_int_equal(rd_env_distance("", "ab", 2), 2);
+	ASSERT_EACH(IS(rd_env_name_known("RCCL_DEBUG", NULL, NULL), RD_ENV_NAME_FOREIGN),
+		    IS(rd_env_name_known("NCLL_FOO", NULL, NULL), RD_ENV_NAME_FOREIGN),
+		    IS(rd_env_distance("abcd", "abdc", 2), 1), IS(rd_env_distance("abcd", "bcde", 2), 2),
+		    IS(rd_env_distance("abcd", "wxyz", 2), 3), IS(rd_env_distance("", "ab", 2), 2));
 }
 
 ENV_CASE_TEST(times_until_a_peer_is_given_up)

@@ -64,8 +64,7 @@ static void count(void *arg, uint16_t type, const uint8_t *body, size_t size)
 {
 	int *n = arg;
 
-	assert_int_equal(type, 16);
-	assert_int_equal(size, 4);
+	ASSERT_EACH(IS(type, 16), IS(size, 4));
 	assert_int_equal(body[0], 'x');
 	++*n;
 }

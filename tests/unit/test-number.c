@@ -29,8 +29,7 @@ static void assert_taken(const char *text, enum rd_radix radix, uint64_t want, c
 	uint64_t got = UNTOUCHED;
 
 	assert_int_equal(rd_take_uint(&at, radix, UINT64_MAX, &got), 0);
-	assert_int_equal(got, want);
-	assert_string_equal(at, rest);
+	ASSERT_EACH(IS(got, want), READS(at, rest));
 }
 
 TEST(a_number_is_read_up_to_the_greatest)
@@ -159,8 +158,7 @@ TEST(hexadecimal_of_a_width_is_cut_there)
 	assert_int_equal(rd_take_hex(&at, 2, &value), -EINVAL);
 	at = "ffffffffffffffff0";
 	assert_int_equal(rd_take_hex(&at, 16, &value), 0);
-	assert_int_equal(value, UINT64_MAX);
-	assert_string_equal(at, "0");
+	ASSERT_EACH(IS(value, UINT64_MAX), READS(at, "0"));
 }
 
 TEST(columns_are_read_up_to_what_is_no_number)
@@ -169,8 +167,7 @@ TEST(columns_are_read_up_to_what_is_no_number)
 	uint64_t v[3] = { UNTOUCHED, UNTOUCHED, UNTOUCHED };
 
 	assert_int_equal(rd_take_uints(&at, RD_DECIMAL, v, 3), 2);
-	assert_true(v[0] == 0 && v[1] == 4294967295 && v[2] == UNTOUCHED);
-	assert_string_equal(at, " x 7");
+	ASSERT_EACH(IS(v[0] == 0 && v[1] == 4294967295 && v[2] == UNTOUCHED, true), READS(at, " x 7"));
 	at = "1 2 3";
 	assert_int_equal(rd_take_uints(&at, RD_DECIMAL, v, 2), 2);
 	assert_string_equal(at, " 3");
@@ -194,8 +191,7 @@ static void assert_real(const char *text, double want, const char *rest)
 	double got = UNTOUCHED;
 
 	assert_int_equal(rd_take_real(&at, &got), 0);
-	assert_true(got == want);
-	assert_string_equal(at, rest);
+	ASSERT_EACH(IS(got == want, true), READS(at, rest));
 }
 
 TEST(a_real_number_has_a_point_and_an_exponent)

@@ -72,13 +72,11 @@ TEST(options_of_the_traced_command_are_left_alone)
 	struct line l;
 
 	assert_true(parse(&l, &runner, "runner --events 3 -- ls --json -u x") > 0);
-	assert_string_equal(l.operand, "ls");
-	assert_string_equal(l.seen.events, "3");
+	ASSERT_EACH(READS(l.operand, "ls"), READS(l.seen.events, "3"));
 	assert_null(l.seen.user);
 	assert_false(l.ctx.globals.json);
 	assert_true(parse(&l, &runner, "runner ls --json -u x") > 0);
-	assert_string_equal(l.operand, "ls");
-	assert_false(l.ctx.globals.json);
+	ASSERT_EACH(READS(l.operand, "ls"), IS(l.ctx.globals.json, false));
 	assert_null(l.seen.events);
 }
 
@@ -98,16 +96,14 @@ TEST(each_kind_sets_its_member)
 	assert_true(parse(&l, &lister,
 			  "lister --paint dark-green --wait .5 --times 12 --field 5 --wide 4000000000 --narrow 200 x") >
 		    0);
-	assert_string_equal(l.seen.colour, "dark-green");
-	assert_true(l.seen.seconds == 0.5);
-	ASSERT_EACH(IS(l.seen.count, 12), IS(l.seen.narrow, 200), IS(l.seen.wide, 4000000000), IS(l.seen.field.v, 5),
+	ASSERT_EACH(READS(l.seen.colour, "dark-green"), IS(l.seen.seconds == 0.5, true), IS(l.seen.count, 12),
+		    IS(l.seen.narrow, 200), IS(l.seen.wide, 4000000000), IS(l.seen.field.v, 5),
 		    IS(l.seen.field.known, RD_OK));
 	assert_true(parse(&l, &lister, "lister --list") > 0);
 	assert_int_equal(l.seen.field.known, RD_ABSENT);
 	assert_true(parse(&l, &lister, "lister --field 0 --nap 0.001 --user= --list") > 0);
-	assert_true(l.seen.seconds == 0.001);
-	ASSERT_EACH(IS(l.seen.field.v, 0), IS(l.seen.field.known, RD_OK), READS(l.seen.user, ""));
-	assert_true(l.seen.list);
+	ASSERT_EACH(IS(l.seen.seconds == 0.001, true), IS(l.seen.field.v, 0), IS(l.seen.field.known, RD_OK),
+		    READS(l.seen.user, ""), IS(l.seen.list, true));
 }
 
 TEST(what_was_given_is_known)
@@ -115,12 +111,9 @@ TEST(what_was_given_is_known)
 	struct line l;
 
 	assert_true(parse(&l, &lister, "lister --nothing -v --user=x") > 0);
-	assert_true(rd_opt_given(&l.ctx, "nothing"));
-	assert_true(rd_opt_given(&l.ctx, "verbose"));
-	assert_true(rd_opt_given(&l.ctx, "user"));
-	assert_false(rd_opt_given(&l.ctx, "events"));
-	assert_false(rd_opt_given(&l.ctx, "json"));
-	assert_false(rd_opt_given(&l.ctx, "no-such-option"));
+	ASSERT_EACH(IS(rd_opt_given(&l.ctx, "nothing"), true), IS(rd_opt_given(&l.ctx, "verbose"), true),
+		    IS(rd_opt_given(&l.ctx, "user"), true), IS(rd_opt_given(&l.ctx, "events"), false),
+		    IS(rd_opt_given(&l.ctx, "json"), false), IS(rd_opt_given(&l.ctx, "no-such-option"), false));
 }
 
 /* What a command line is refused with; "": it is taken. */
@@ -137,8 +130,7 @@ static void assert_told(const struct rd_cmd *cmd, const char *line, const char *
 		argv[argc++] = word;
 	r = rd_opts_command(&ctx, argc, argv, &parsed, &err);
 	free(ctx.state);
-	assert_string_equal(err.message, message);
-	assert_string_equal(err.object, object);
+	ASSERT_EACH(READS(err.message, message), READS(err.object, object));
 	assert_true(*message ? r == -EINVAL : r > 0);
 }
 
@@ -169,11 +161,9 @@ TEST(a_command_may_have_a_letter_of_its_own)
 	struct line l;
 
 	assert_true(parse(&l, &lister, "lister -n") > 0);
-	assert_true(l.seen.list);
-	assert_false(l.ctx.globals.style.no_headings);
+	ASSERT_EACH(IS(l.seen.list, true), IS(l.ctx.globals.style.no_headings, false));
 	assert_true(parse(&l, NULL, "rdmadiag -n lister") > 0);
-	assert_true(l.ctx.globals.style.no_headings);
-	assert_string_equal(l.operand, "lister");
+	ASSERT_EACH(IS(l.ctx.globals.style.no_headings, true), READS(l.operand, "lister"));
 }
 
 static void assert_refused(const char *line, const char *message, const char *hint)
@@ -181,8 +171,7 @@ static void assert_refused(const char *line, const char *message, const char *hi
 	struct line l;
 
 	assert_int_equal(parse(&l, &lister, line), -EINVAL);
-	assert_string_equal(l.err.message, message);
-	assert_string_equal(l.err.hint, hint);
+	ASSERT_EACH(READS(l.err.message, message), READS(l.err.hint, hint));
 }
 
 TEST(a_mistyped_option_is_answered_with_the_nearest)
@@ -393,8 +382,7 @@ static void assert_chosen(const char *name, const char *command, const char *mes
 	struct rd_err err = { 0 };
 
 	assert_int_equal(rd_cmd_choose(name, &cmd, &err), command ? 0 : -EINVAL);
-	assert_string_equal(cmd ? cmd->name : "", command ? command : "");
-	assert_string_equal(err.message, message);
+	ASSERT_EACH(READS(cmd ? cmd->name : "", command ? command : ""), READS(err.message, message));
 }
 
 TEST(a_command_may_be_shortened)
@@ -412,9 +400,7 @@ TEST(a_command_may_be_shortened)
 
 TEST(names_one_slip_apart_are_near)
 {
-	assert_int_equal(rd_name_distance("json", "json"), 0);
-	assert_int_equal(rd_name_distance("json", "jsno"), 1);
-	assert_int_equal(rd_name_distance("json", "jso"), 1);
-	assert_int_equal(rd_name_distance("", "json"), 4);
+	ASSERT_EACH(IS(rd_name_distance("json", "json"), 0), IS(rd_name_distance("json", "jsno"), 1),
+		    IS(rd_name_distance("json", "jso"), 1), IS(rd_name_distance("", "json"), 4));
 	assert_true(rd_name_distance("json", "this-name-is-longer-than-any-option-could-ever-be") == SIZE_MAX);
 }

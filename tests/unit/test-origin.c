@@ -59,16 +59,14 @@ static void judge(struct made_up *m)
 static void assert_below(struct made_up *m)
 {
 	judge(m);
-	assert_false(m->event.origin_exact);
-	assert_int_equal(m->event.n_below, 1);
+	ASSERT_EACH(IS(m->event.origin_exact, false), IS(m->event.n_below, 1));
 	assert_int_equal(m->event.below[0], CALLEE);
 }
 
 static void assert_exact(struct made_up *m)
 {
 	judge(m);
-	assert_true(m->event.origin_exact);
-	assert_int_equal(m->event.n_below, 0);
+	ASSERT_EACH(IS(m->event.origin_exact, true), IS(m->event.n_below, 0));
 }
 
 static void end(struct made_up *m)
@@ -120,9 +118,8 @@ MADE_UP_TEST(of_two_failures_the_first_that_was_returned_is_the_origin)
 	m->fns[LAST].backend = RD_BACKEND_FEXIT;
 	for (int branch = 0; branch < 2; branch++) {
 		fail_twice(m, DEEPER, branch, LAST);
-		ASSERT_EACH(IS(m->event.origin, DEEPER), IS(m->event.rival.known, RD_OK), IS(m->event.rival.v, LAST));
-		assert_false(m->event.origin_exact);
-		assert_int_equal(m->event.n_chain, 2);
+		ASSERT_EACH(IS(m->event.origin, DEEPER), IS(m->event.rival.known, RD_OK), IS(m->event.rival.v, LAST),
+			    IS(m->event.origin_exact, false), IS(m->event.n_chain, 2));
 
 		/* CALLEE is traced and returned no error: it kept that of DEEPER. */
 		m->fns[CALLEE].backend = RD_BACKEND_FEXIT;
@@ -142,15 +139,10 @@ MADE_UP_TEST(of_two_failures_the_first_that_was_returned_is_the_origin)
 MADE_UP_TEST(a_failure_of_another_call_is_left_out)
 {
 	make(m, EADDRINUSE);
-	assert_int_equal(links_after(m, CALLEE), 2);
-	assert_int_equal(m->event.origin, CALLEE);
-	assert_int_equal(links_after(m, LAST), 2);
-	assert_int_equal(links_after(m, MEMBER), 1);
-	assert_int_equal(m->event.origin, ORIGIN);
-	assert_int_equal(links_after(m, -1), 2);
+	ASSERT_EACH(IS(links_after(m, CALLEE), 2), IS(m->event.origin, CALLEE), IS(links_after(m, LAST), 2),
+		    IS(links_after(m, MEMBER), 1), IS(m->event.origin, ORIGIN), IS(links_after(m, -1), 2));
 	m->event.err = -ENOENT;
-	assert_int_equal(links_after(m, CALLEE), 2);
-	assert_int_equal(links_after(m, MEMBER), 1);
+	ASSERT_EACH(IS(links_after(m, CALLEE), 2), IS(links_after(m, MEMBER), 1));
 	m->event.err = -EADDRINUSE;
 	m->fns[DEEPER].indirect = true;
 	assert_int_equal(links_after(m, MEMBER), 2);
@@ -172,8 +164,7 @@ MADE_UP_TEST(the_function_of_a_carried_command)
 	assert_exact(m);
 	has_errno(&m->fns[MEMBER], ENOENT);
 	judge(m);
-	assert_false(m->event.origin_exact);
-	assert_int_equal(m->event.n_below, 1);
+	ASSERT_EACH(IS(m->event.origin_exact, false), IS(m->event.n_below, 1));
 	assert_int_equal(m->event.below[0], MEMBER);
 	m->event.method = (char *)"INVOKE_WRITE:POLL_CQ";
 	assert_exact(m);
@@ -366,8 +357,7 @@ MADE_UP_TEST(without_a_call_graph_no_origin_is_exact)
 	m->fns[ORIGIN].calls_known = false;
 	m->fns[ORIGIN].n_calls = 0;
 	judge(m);
-	assert_false(m->event.origin_exact);
-	assert_int_equal(m->event.n_below, 0);
+	ASSERT_EACH(IS(m->event.origin_exact, false), IS(m->event.n_below, 0));
 	/* Of a callee nothing is known. */
 	m->fns[ORIGIN].calls_known = true;
 	m->fns[ORIGIN].n_calls = 1;
@@ -383,8 +373,7 @@ MADE_UP_TEST(an_unknown_origin_is_not_exact)
 		m->event.origin_exact = true;
 		m->event.n_below = 3;
 		rd_origin_judge(&m->event, &m->set);
-		assert_false(m->event.origin_exact);
-		assert_int_equal(m->event.n_below, 0);
+		ASSERT_EACH(IS(m->event.origin_exact, false), IS(m->event.n_below, 0));
 	}
 }
 
@@ -401,8 +390,7 @@ MADE_UP_TEST(only_those_of_several_callees_that_may_are_named)
 	m->fns[MEMBER].outside = true;
 	judge(m);
 	assert_int_equal(m->event.n_below, 2);
-	assert_int_equal(m->event.below[0], DEEPER);
-	assert_int_equal(m->event.below[1], MEMBER);
+	ASSERT_EACH(IS(m->event.below[0], DEEPER), IS(m->event.below[1], MEMBER));
 	/* Once more, of the same event. */
 	rd_origin_judge(&m->event, &m->set);
 	assert_int_equal(m->event.n_below, 2);

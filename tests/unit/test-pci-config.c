@@ -98,18 +98,14 @@ TEST(what_cannot_be_read_is_denied)
 
 	fill_express(config);
 	pci = read_config(config, 64);
-	assert_true(pci.config_denied);
-	ASSERT_EACH(IS(pci.config.dev_ctl.known, RD_DENIED), IS(pci.config.slot_cap.known, RD_DENIED));
-	assert_int_equal(pci.acs_ctl.known, RD_DENIED);
+	ASSERT_EACH(IS(pci.config_denied, true), IS(pci.config.dev_ctl.known, RD_DENIED),
+		    IS(pci.config.slot_cap.known, RD_DENIED), IS(pci.acs_ctl.known, RD_DENIED));
 	/* A function of conventional PCI has no more. */
 	pci = read_config(config, 256);
-	assert_false(pci.config_denied);
-	assert_int_equal(pci.config.dev_ctl.known, RD_OK);
-	assert_int_equal(pci.acs_ctl.known, RD_DENIED);
+	ASSERT_EACH(IS(pci.config_denied, false), IS(pci.config.dev_ctl.known, RD_OK), IS(pci.acs_ctl.known, RD_DENIED));
 	memset(config, 0xff, sizeof(config));
 	pci = read_config(config, WHOLE);
-	assert_true(pci.no_answer);
-	assert_int_equal(pci.kind.known, RD_ABSENT);
+	ASSERT_EACH(IS(pci.no_answer, true), IS(pci.kind.known, RD_ABSENT));
 	/* Nothing at all was read. */
 	pci = read_config(config, 0);
 	assert_false(pci.no_answer || pci.config_denied);
@@ -128,13 +124,10 @@ TEST(extended_capabilities_are_followed)
 	put(config, 0xff8, 0x1000000d, 4); /* another ACS, which does not count, and back to the first */
 	put(config, 0xffe, 0x0003, 2);
 	pci = read_config(config, WHOLE);
-	assert_int_equal(pci.config.ats_ctl.v, 0x8001);
-	assert_int_equal(pci.acs_ctl.v, 0x001d);
-	assert_false(pci.acs_missing);
+	ASSERT_EACH(IS(pci.config.ats_ctl.v, 0x8001), IS(pci.acs_ctl.v, 0x001d), IS(pci.acs_missing, false));
 	put(config, 0x148, 0x0000000e, 4);
 	pci = read_config(config, WHOLE);
-	assert_true(pci.acs_missing);
-	assert_int_equal(pci.acs_ctl.known, RD_ABSENT);
+	ASSERT_EACH(IS(pci.acs_missing, true), IS(pci.acs_ctl.known, RD_ABSENT));
 }
 
 static int setup(void **state)

@@ -103,8 +103,7 @@ TEST(many_addresses)
 	printed(&text, inodes, 2000, &out);
 	assert_non_null(strstr(out.data, "\n+976\n"));
 	rd_proc_peers_take(out.data, &peers);
-	assert_int_equal(peers.n, RD_PROC_PEERS);
-	assert_int_equal(peers.more, 2000 - RD_PROC_PEERS);
+	ASSERT_EACH(IS(peers.n, RD_PROC_PEERS), IS(peers.more, 2000 - RD_PROC_PEERS));
 }
 
 TEST(those_with_most_connections_are_kept)
@@ -172,9 +171,8 @@ TEST(the_group_of_unknown_peers)
 	assert_int_equal(groups.v[0].peers->n, 1);
 	rd_qp_proc_peers_findings(&views, NULL, &findings);
 	assert_int_equal(findings.n, 1);
-	assert_int_equal(findings.v[0].severity, RD_SEV_NOTE);
-	assert_string_equal(findings.v[0].subject, "process 812 (python)");
-	assert_non_null(strstr(findings.v[0].observed, "10.0.0.2"));
+	ASSERT_EACH(IS(findings.v[0].severity, RD_SEV_NOTE), READS(findings.v[0].subject, "process 812 (python)"),
+		    HAS(findings.v[0].observed, "10.0.0.2"));
 	/* Where the peer is known, connections of the process are not looked at. */
 	rd_qp_views_set_link(&views, 0, &(struct rd_qp_link){ .cm_id = -1, .has_gid = true });
 	rd_qp_count_unknown_peers(&views, NULL, qps);

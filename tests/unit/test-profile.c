@@ -22,8 +22,7 @@ TEST(a_line_that_mutes)
 			       "ignore = profile-gpu@GPU 0000:*:00.0 until 2026-12-31 in repair\n",
 			       &profile, NULL),
 			 0);
-	assert_int_equal(profile.n, 0);
-	assert_int_equal(profile.n_ignores, 3);
+	ASSERT_EACH(IS(profile.n, 0), IS(profile.n_ignores, 3));
 	ignore = rd_profile_ignored(&profile, "pcie-link-width", "0000:1b:00.0", DAY_2026_12_31);
 	assert_ptr_equal(ignore, &profile.ignores[0]);
 	ASSERT_EACH(READS(ignore->reason, "card is ordered"), READS(ignore->until, "2026-12-31"), IS(ignore->line, 2),

@@ -71,10 +71,8 @@ TEST_WITH(a_walk_shows_each_node_once_and_the_function_is_called_in_time, NULL, 
 
 	begin(&beats, 400000);
 	assert_int_equal(walk_it(&walk, &err), 0);
-	assert_int_equal(walk.n, 3);
-	assert_true(beats.nodes == 3);
-	assert_true(beats.n > 10);
-	assert_true(beats.longest_ns <= (RD_PULSE_MS + 1) * UINT64_C(1000000));
+	ASSERT_EACH(IS(walk.n, 3), IS(beats.nodes, 3), IS(beats.n > 10, true),
+		    IS(beats.longest_ns <= (RD_PULSE_MS + 1) * UINT64_C(1000000), true));
 }
 
 TEST_WITH(a_walk_ends_within_half_a_second_when_the_user_ends_it, NULL, tear_down)

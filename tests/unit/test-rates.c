@@ -224,8 +224,7 @@ HOST_TEST(a_takeover_from_a_port_that_is_down_is_told_beside_it)
 	assert_int_equal(findings.n, 0);
 	moved(host, 1, 1250000000);
 	assert_int_equal(remarks_of(host, &findings), 1);
-	assert_non_null(strstr(findings.v[0].observed, "mlx5_1/1 took over"));
-	assert_int_equal(findings.v[0].severity, RD_SEV_CRITICAL);
+	ASSERT_EACH(HAS(findings.v[0].observed, "mlx5_1/1 took over"), IS(findings.v[0].severity, RD_SEV_CRITICAL));
 	assert_int_equal(remarks_of(host, &findings), 0);
 }
 

@@ -16,7 +16,6 @@ static uint64_t monotonic, realtime;
 
 static uint64_t test_now(struct rd_source *src, int clock)
 {
-	(void)src;
 	return clock == CLOCK_MONOTONIC ? monotonic : realtime;
 }
 

@@ -348,9 +348,8 @@ TEST(status_of_what_is_attached)
 		   "\"state\": \"on\"", "\"state\": \"stopped\"", "\"state\": \"attaching\"",
 		   "\"state\": \"detaching\"");
 	/* What nobody measured is not 0: of the first nothing is known, of the second some. */
-	assert_non_null(strstr(out.data, "\"run_seconds\": null"));
-	assert_null(strstr(out.data, "\"run_seconds\": 0,"));
-	assert_non_null(strstr(out.data, "\"run_seconds\": 0.0025"));
+	ASSERT_EACH(HAS(out.data, "\"run_seconds\": null"), LACKS(out.data, "\"run_seconds\": 0,"),
+		    HAS(out.data, "\"run_seconds\": 0.0025"));
 	ASSERT_HAS(line.data,
 		   "\"comm\":\"trainer\",\"pid\":null,\"job\":null,\"count\":3,\"age_seconds\":60,"
 		   "\"failed\":4,\"starts\":6,\"cause\":null}",

@@ -19,9 +19,7 @@ static void assert_address(const struct rd_req_address *a, int family, uint16_t 
 {
 	uint8_t addr[16] = { 0 };
 
-	assert_true(a->known);
-	assert_int_equal(a->family, family);
-	assert_int_equal(a->port, port);
+	ASSERT_EACH(IS(a->known, true), IS(a->family, family), IS(a->port, port));
 	if (text)
 		assert_int_equal(inet_pton(family, text, addr), 1);
 	assert_memory_equal(a->addr, addr, sizeof(addr));

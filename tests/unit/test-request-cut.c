@@ -55,8 +55,7 @@ TEST(of_a_short_command_the_complete_fields_are_known)
 		assert_known_if(&r, RD_REQ_IOVA, n >= 32, &known);
 		assert_known_if(&r, RD_REQ_H_PD, n >= 36, &known);
 		assert_known_if(&r, RD_REQ_ACCESS, n >= 40, &known);
-		assert_int_equal(request_known(&r), known);
-		assert_int_equal(r.v[RD_REQ_LENGTH], n >= 24 ? 3 : 0);
+		ASSERT_EACH(IS(request_known(&r), known), IS(r.v[RD_REQ_LENGTH], n >= 24 ? 3 : 0));
 	}
 }
 
@@ -68,8 +67,7 @@ TEST(of_a_short_command_the_gid_is_known_when_it_is_complete)
 	for (uint16_t n = 0; n <= sizeof(cmd); n++) {
 		struct rd_request r = decode_block(MODIFY_QP, &cmd, n);
 
-		assert_int_equal(r.has_gid, n >= 16);
-		assert_int_equal(r.gid[15], n >= 16 ? 0x11 : 0);
+		ASSERT_EACH(IS(r.has_gid, n >= 16), IS(r.gid[15], n >= 16 ? 0x11 : 0));
 		assert_int_equal(rd_req_has(&r, RD_REQ_SGID_INDEX),
 				 n > offsetof(struct ib_uverbs_modify_qp, dest.sgid_index));
 		assert_int_equal(rd_req_has(&r, RD_REQ_H_QP), n >= offsetof(struct ib_uverbs_modify_qp, qp_handle) + 4);
@@ -88,11 +86,10 @@ TEST(of_a_short_command_the_complete_addresses_are_known)
 	for (size_t n = 0; n <= sizeof(cmd); n++) {
 		struct rd_request r = request_raw(RESOLVE_ADDR, &cmd, n);
 
-		assert_int_equal(r.readable, n > 0);
-		assert_int_equal(rd_req_has(&r, RD_REQ_CM_ID), n >= 4);
-		assert_int_equal(r.src.known, n >= src + sizeof(struct sockaddr_in6));
-		assert_int_equal(r.dst.known, n >= dst + sizeof(struct sockaddr_in6));
-		assert_int_equal(r.src.family, r.src.known ? AF_INET6 : 0);
+		ASSERT_EACH(IS(r.readable, n > 0), IS(rd_req_has(&r, RD_REQ_CM_ID), n >= 4),
+			    IS(r.src.known, n >= src + sizeof(struct sockaddr_in6)),
+			    IS(r.dst.known, n >= dst + sizeof(struct sockaddr_in6)),
+			    IS(r.src.family, r.src.known ? AF_INET6 : 0));
 	}
 }
 
@@ -149,17 +146,14 @@ TEST(a_number_is_as_wide_as_its_attribute)
 		};
 		struct rd_request r = request_decode(CQ_CREATE, &req, UP_TO_BLOCK(0));
 
-		assert_true(r.readable);
-		assert_int_equal(rd_req_has(&r, RD_REQ_CQE), cases[i].known);
-		assert_int_equal(r.v[RD_REQ_CQE], cases[i].v);
+		ASSERT_EACH(IS(r.readable, true), IS(rd_req_has(&r, RD_REQ_CQE), cases[i].known),
+			    IS(r.v[RD_REQ_CQE], cases[i].v));
 	}
 }
 
 static void assert_unreadable(struct rd_request r)
 {
-	assert_false(r.readable);
-	assert_int_equal(request_known(&r), 0);
-	assert_false(r.has_gid || r.src.known || r.dst.known);
+	ASSERT_EACH(IS(r.readable, false), IS(request_known(&r), 0), IS(r.has_gid || r.src.known || r.dst.known, false));
 }
 
 TEST(a_copy_that_does_not_have_what_it_counts_is_not_used)
@@ -247,8 +241,7 @@ TEST(each_layout_lies_in_what_is_copied)
 	assert_false(rd_request_layout_at(n + 1, &key));
 	for (int i = 0; i < RD_REQ_FIELDS; i++)
 		assert_non_null(rd_req_name(i));
-	assert_string_equal(rd_req_name(RD_REQ_FIELDS), "?");
-	assert_string_equal(rd_req_name(RD_REQ_SEND_SGE), "max_send_sge");
+	ASSERT_EACH(READS(rd_req_name(RD_REQ_FIELDS), "?"), READS(rd_req_name(RD_REQ_SEND_SGE), "max_send_sge"));
 }
 
 static void damage(struct rd_rec_request *req)

@@ -43,8 +43,7 @@ TEST(ports_of_one_card_are_one_card_s)
 	assert_int_equal(host.ibdevs[0].pci, 0);
 	assert_true(rd_same_card(&host, 0, 1) && rd_same_card(&host, 1, 0) && rd_same_card(&host, 3, 3));
 	assert_false(rd_same_card(&host, 0, 2) || rd_same_card(&host, 0, 3) || rd_same_card(&host, 3, 0));
-	assert_int_equal(rd_card_ports(&host, 0), 2);
-	assert_int_equal(rd_card_ports(&host, 3), 1);
+	ASSERT_EACH(IS(rd_card_ports(&host, 0), 2), IS(rd_card_ports(&host, 3), 1));
 }
 
 ROLE_TEST(all_compute_ports_down)
@@ -58,10 +57,9 @@ ROLE_TEST(all_compute_ports_down)
 	role_look(at);
 	for (size_t p = 0; p < 12; p++)
 		assert_int_equal(at->map.ports.v[p].role, p < 8 ? RD_ROLE_COMPUTE : RD_ROLE_STORAGE);
-	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_CRITICAL);
-	assert_true(rd_env_refused(&at->map.ports, &err));
-	assert_string_equal(err.object, "mlx5_0/1 and 7 more");
-	assert_int_equal(at->map.env.n, 0);
+	ASSERT_EACH(IS(check_worst(&at->in, "port-state"), RD_SEV_CRITICAL),
+		    IS(rd_env_refused(&at->map.ports, &err), true), READS(err.object, "mlx5_0/1 and 7 more"),
+		    IS(at->map.env.n, 0));
 }
 
 TEST(a_faster_dpu_is_near_none)
@@ -123,15 +121,11 @@ ROLE_TEST(two_ports_in_a_lag)
 	}
 	rd_host_fill_lags(&at->host); /* again: no four times */
 	role_computing(at, 8);
-	assert_int_equal(check_worst(&at->in, "nic-driver"), RD_SEV_OK);
-	assert_true(at->host.ports[0].rate_gbps.v == 400);
-	assert_true(at->host.ports[0].leg_gbps.v == 200);
-	assert_int_equal(at->host.ports[0].lag_active, 2);
+	ASSERT_EACH(IS(check_worst(&at->in, "nic-driver"), RD_SEV_OK), IS(at->host.ports[0].rate_gbps.v == 400, true),
+		    IS(at->host.ports[0].leg_gbps.v == 200, true), IS(at->host.ports[0].lag_active, 2));
 	/* A slave that stands by carries nothing; of one that tells nothing, nothing is said. */
-	assert_true(at->host.ports[7].rate_gbps.v == 200);
-	assert_true(at->host.ports[6].rate_gbps.v == 200);
-	assert_int_equal(at->host.ports[6].lag_active, 0);
-	assert_true(role_worst(at) <= RD_SEV_NOTE);
+	ASSERT_EACH(IS(at->host.ports[7].rate_gbps.v == 200, true), IS(at->host.ports[6].rate_gbps.v == 200, true),
+		    IS(at->host.ports[6].lag_active, 0), IS(role_worst(at) <= RD_SEV_NOTE, true));
 	assert_non_null(strstr(at->map.nccl.v[0].why, "48.0 GB/s")); /* what PCI Express 5.0 x16 leaves of 50 */
 	assert_true(alone < 26);
 	/* A second function that is not bound lacks its device. */
@@ -222,8 +216,7 @@ ROLE_TEST(one_second_port_of_eight_is_down)
 		role_go_down(&at->host.ports[p]);
 	role_set_state(&at->host.ports[3], "ACTIVE", "LinkUp");
 	role_becomes(at, "mlx5_5", RD_ROLE_UNKNOWN);
-	assert_false(at->map.ports.v[5].spare);
-	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_UNKNOWN);
+	ASSERT_EACH(IS(at->map.ports.v[5].spare, false), IS(check_worst(&at->in, "port-state"), RD_SEV_UNKNOWN));
 	/* A card that is down as a whole is a fault, whatever its second port is for. */
 	role_go_down(&at->host.ports[4]);
 	role_becomes(at, "mlx5_4", RD_ROLE_COMPUTE);
@@ -361,9 +354,8 @@ ROLE_TEST(two_kinds_as_near_are_not_told_apart)
 	role_far_nic(&at->host, "bnxt_re0", 0x30, 0, 0, 100, 0x1760, "Ethernet");
 	role_becomes(at, "mlx5_0", RD_ROLE_UNKNOWN);
 	role_assert(at, "bnxt_re0", RD_ROLE_UNKNOWN);
-	assert_true(rd_env_refused(&at->map.ports, &err));
-	assert_string_equal(err.object, "mlx5_0/1 and 1 more");
-	assert_int_equal(at->map.env.n, 0);
+	ASSERT_EACH(IS(rd_env_refused(&at->map.ports, &err), true), READS(err.object, "mlx5_0/1 and 1 more"),
+		    IS(at->map.env.n, 0));
 	role_go_down(role_port(&at->host, "mlx5_0"));
 	role_look(at);
 	assert_int_equal(check_worst(&at->in, "port-state"), RD_SEV_UNKNOWN);
@@ -428,7 +420,6 @@ TEST(what_was_not_read_has_no_role)
 	role_add_switches(&at.host, 4, 2, 2, 400, "InfiniBand");
 	at.host.pcis[at.host.ibdevs[2].pci].device.known = RD_DENIED;
 	role_becomes(&at, "mlx5_2", RD_ROLE_UNKNOWN);
-	assert_int_equal(role_count(&at, RD_ROLE_COMPUTE), 7);
-	assert_true(rd_env_refused(&at.map.ports, NULL));
+	ASSERT_EACH(IS(role_count(&at, RD_ROLE_COMPUTE), 7), IS(rd_env_refused(&at.map.ports, NULL), true));
 	role_done(&at);
 }

@@ -35,8 +35,7 @@ TEST_WITH(host_stands_before_process_and_thread, NULL, release)
 	for (size_t i = 0; i < RD_ARRAY_SIZE(lines); i++) {
 		const struct rd_run_host *host = parse(lines[i]);
 
-		assert_string_equal(host->name, "node-1");
-		assert_string_equal(host->network, "IB");
+		ASSERT_EACH(READS(host->name, "node-1"), READS(host->network, "IB"));
 	}
 	assert_string_equal(parse("<node>:12:34 [0] NCCL INFO Using network IB\n")->name, "<node>");
 	assert_string_equal(parse(":12:34 [0] NCCL INFO Using network IB\n")->name, "");
@@ -54,9 +53,8 @@ TEST_WITH(several_hosts_are_kept_apart, NULL, release)
 
 	rd_runlog_deinit(&runlog);
 	assert_int_equal(rd_runlog_parse("run.log", text, strlen(text), &runlog, &err), 0);
-	assert_int_equal(runlog.n, 2);
-	assert_int_equal(rd_runlog_find(&runlog, "a")->devs.n, 1);
-	assert_string_equal(rd_runlog_find(&runlog, "b.other")->network, "Socket");
+	ASSERT_EACH(IS(runlog.n, 2), IS(rd_runlog_find(&runlog, "a")->devs.n, 1),
+		    READS(rd_runlog_find(&runlog, "b.other")->network, "Socket"));
 	assert_null(rd_runlog_find(&runlog, "c"));
 	assert_null(rd_runlog_find(&runlog, NULL));
 }
@@ -64,19 +62,15 @@ TEST_WITH(several_hosts_are_kept_apart, NULL, release)
 TEST_WITH(versions, NULL, release)
 {
 	parse("NCCL version 2.19.3+cuda12.3\nn:1:2 [0] NCCL INFO Using network IB\n");
-	assert_int_equal(runlog.version[1], 19);
-	assert_true(rd_runlog_before(&runlog, 19, 4));
-	assert_true(rd_runlog_before(&runlog, 29, 7));
-	assert_false(rd_runlog_before(&runlog, 19, 3));
-	assert_false(rd_runlog_before(&runlog, 18, 5));
+	ASSERT_EACH(IS(runlog.version[1], 19), IS(rd_runlog_before(&runlog, 19, 4), true),
+		    IS(rd_runlog_before(&runlog, 29, 7), true), IS(rd_runlog_before(&runlog, 19, 3), false),
+		    IS(rd_runlog_before(&runlog, 18, 5), false));
 	parse("n:1:2 [0] NCCL INFO NCCL version 2.30.7+cuda13.0\nn:1:2 [0] NCCL INFO Using network IB\n");
 	assert_false(rd_runlog_before(&runlog, 29, 7));
 	parse("RCCL version 2.18.3+hip6.0\nn:1:2 [0] NCCL INFO Using network IB\n");
-	assert_true(runlog.rccl);
-	assert_false(rd_runlog_before(&runlog, 29, 7));
+	ASSERT_EACH(IS(runlog.rccl, true), IS(rd_runlog_before(&runlog, 29, 7), false));
 	parse("n:1:2 [0] NCCL INFO Using network IB\n");
-	assert_int_equal(runlog.version[0], 0);
-	assert_false(rd_runlog_before(&runlog, 29, 7));
+	ASSERT_EACH(IS(runlog.version[0], 0), IS(rd_runlog_before(&runlog, 29, 7), false));
 }
 
 TEST_WITH(lists_of_devices, NULL, release)
@@ -88,9 +82,8 @@ TEST_WITH(lists_of_devices, NULL, release)
 	assert_int_equal(host->devs.n, 3);
 	ASSERT_EACH(READS(host->devs.v[0].link, "IB"), READS(host->devs.v[1].name, "mlx5_1"),
 		    IS(host->devs.v[1].port, 2), READS(host->devs.v[1].link, "RoCE"),
-		    READS(host->devs.v[2].name, "mlx5_2_dma"), IS(host->devs.v[2].position, 2));
-	assert_string_equal(rd_run_net(host, 2)->name, "mlx5_2_dma");
-	assert_true(host->list_whole);
+		    READS(host->devs.v[2].name, "mlx5_2_dma"), IS(host->devs.v[2].position, 2),
+		    READS(rd_run_net(host, 2)->name, "mlx5_2_dma"), IS(host->list_whole, true));
 	assert_false(parse("n:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/R\n")->list_whole);
 	assert_false(parse("n:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB\n")->list_whole);
 	assert_true(parse("n:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB ; OOB e:1<0>\n")->list_whole);
@@ -98,17 +91,14 @@ TEST_WITH(lists_of_devices, NULL, release)
 	host = parse("n:1:2 [0] NCCL INFO NET/IB: [0] mlx5_3:1/IB \nn:1:2 [0] NCCL INFO NET/IB: [1] mlx5_2:1/IB \n"
 		     "n:1:2 [0] NCCL INFO Using internal Network IB\n");
 	assert_int_equal(host->devs.n, 2);
-	assert_int_equal(host->devs.v[1].position, 1);
-	assert_string_equal(rd_run_net(host, 1)->name, "mlx5_2");
-	assert_string_equal(host->network, "IB");
+	ASSERT_EACH(IS(host->devs.v[1].position, 1), READS(rd_run_net(host, 1)->name, "mlx5_2"),
+		    READS(host->network, "IB"));
 	/* 2.20 to 2.23, merged. */
 	host = parse(
 		"n:1:2 [0] NCCL INFO NET/IB : Using [0]={[0] mlx5_2:1/RoCE, [1] mlx5_3:1/RoCE} [1]={[2] mlx5_0:1/RoCE, "
 		"[3] mlx5_1:1/RoCE} [4]mlx5_4:1/RoCE [RO]; OOB eth0:192.0.2.1<0>\n");
-	assert_int_equal(host->devs.n, 5);
-	assert_string_equal(rd_run_net(host, 0)->name, "mlx5_2+mlx5_3");
-	assert_string_equal(rd_run_net(host, 1)->name, "mlx5_0+mlx5_1");
-	assert_string_equal(rd_run_net(host, 2)->name, "mlx5_4");
+	ASSERT_EACH(IS(host->devs.n, 5), READS(rd_run_net(host, 0)->name, "mlx5_2+mlx5_3"),
+		    READS(rd_run_net(host, 1)->name, "mlx5_0+mlx5_1"), READS(rd_run_net(host, 2)->name, "mlx5_4"));
 	/* Interfaces of another plugin are no devices, and neither is what counts otherwise. */
 	host = parse("n:1:2 [0] NCCL INFO NET/FastSocket : Using [0]enp0s12:192.0.2.6<0> [1]enp6s0f0:192.0.2.4<0>\n"
 		     "n:1:2 [0] NCCL INFO NET/IB: [2] mlx5_2:uverbs2:1/RoCE provider=Mlx5 speed=400000\n"
@@ -124,11 +114,9 @@ TEST_WITH(numbers_of_processes_that_differ_tell_nothing, NULL, release)
 		      "n:2:2 [1] NCCL INFO NCCL_IB_HCA set to mlx5_1\n"
 		      "n:2:2 [1] NCCL INFO NET/IB : Using [0]mlx5_1:1/IB ; OOB eth0:192.0.2.1<0>\n");
 
-	assert_int_equal(host->devs.n, 2);
-	assert_true(host->nets_vary);
+	ASSERT_EACH(IS(host->devs.n, 2), IS(host->nets_vary, true));
 	assert_null(rd_run_net(host, 0));
-	assert_true(rd_run_var_varies(host, "NCCL_IB_HCA"));
-	assert_false(rd_run_var_varies(host, "NCCL_NET"));
+	ASSERT_EACH(IS(rd_run_var_varies(host, "NCCL_IB_HCA"), true), IS(rd_run_var_varies(host, "NCCL_NET"), false));
 }
 
 TEST_WITH(gpudirect_of_nics_and_pairs, NULL, release)
@@ -140,17 +128,12 @@ TEST_WITH(gpudirect_of_nics_and_pairs, NULL, release)
 		"n:1:2 [0] NCCL INFO GPU Direct RDMA Disabled for GPU ca000 / HCA 0 (distance 7 > 4)\n"
 		"n:1:2 [0] NCCL INFO NET/IB : GPU Direct RDMA Enabled for GPU 3[3] / HCA 1 (distance 1 < 2), read 0\n");
 
-	assert_true(rd_run_net(host, 0)->gpudirect.v);
-	assert_false(rd_run_net(host, 1)->gpudirect.v);
-	assert_int_equal(rd_run_net(host, 1)->gpudirect.known, RD_OK);
-	assert_string_equal(rd_run_net(host, 8)->name, "mlx5_0+mlx5_1");
-	assert_true(host->tells_nets);
-	assert_int_equal(host->pairs.n, 2);
+	ASSERT_EACH(IS(rd_run_net(host, 0)->gpudirect.v, true), IS(rd_run_net(host, 1)->gpudirect.v, false),
+		    IS(rd_run_net(host, 1)->gpudirect.known, RD_OK), READS(rd_run_net(host, 8)->name, "mlx5_0+mlx5_1"));
+	ASSERT_EACH(IS(host->tells_nets, true), IS(host->pairs.n, 2));
 	ASSERT_EACH(READS(host->pairs.v[0].gpu.text, "ca000"), IS(host->pairs.v[0].distance.v, 7),
-		    IS(host->pairs.v[0].level.v, 4));
-	assert_false(host->pairs.v[0].gpudirect);
-	assert_true(host->pairs.v[1].gpudirect);
-	assert_string_equal(host->pairs.v[1].gpu.text, "3");
+		    IS(host->pairs.v[0].level.v, 4), IS(host->pairs.v[0].gpudirect, false),
+		    IS(host->pairs.v[1].gpudirect, true), READS(host->pairs.v[1].gpu.text, "3"));
 }
 
 TEST_WITH(channels, NULL, release)
@@ -169,11 +152,10 @@ TEST_WITH(channels, NULL, release)
 	assert_true(host->channels.v[0].first && host->channels.v[0].gpudirect && host->channels.v[0].send);
 	assert_int_equal(host->channels.v[0].proxy, -1);
 	assert_true(host->channels.v[1].peer && !host->channels.v[1].send && !host->channels.v[1].gpudirect);
-	assert_int_equal(host->channels.v[1].gpu.rank.v, 1);
-	assert_int_equal(host->channels.v[2].proxy, 4);
-	assert_true(host->channels.v[2].gpudirect);
-	ASSERT_EACH(READS(host->channels.v[3].gpu.text, "87000"), IS(host->channels.v[3].net, 5),
-		    READS(host->channels.v[4].transport, "AWS Libfabric"), READS(host->channels.v[4].gpu.text, ""));
+	ASSERT_EACH(IS(host->channels.v[1].gpu.rank.v, 1), IS(host->channels.v[2].proxy, 4),
+		    IS(host->channels.v[2].gpudirect, true), READS(host->channels.v[3].gpu.text, "87000"),
+		    IS(host->channels.v[3].net, 5), READS(host->channels.v[4].transport, "AWS Libfabric"),
+		    READS(host->channels.v[4].gpu.text, ""));
 }
 
 TEST_WITH(ranks_and_variables, NULL, release)
@@ -204,12 +186,10 @@ TEST_WITH(ucx, NULL, release)
 		"[1750940428.181228] [node-1:2814548:0]  parser.c:2036 UCX  INFO  UCX_* env variables: UCX_LOG_LEVEL=info UCX_TLS=tcp\n"
 		"[1750940428.181229] [node-1:2814548:0]  | 0..inf | zero-copy | 50% on dc_mlx5/mlx5_3:1 and 50% on srd/rdmap0:1 |\n");
 
-	assert_string_equal(host->name, "node-1");
-	assert_int_equal(host->uses.n, 4);
+	ASSERT_EACH(READS(host->name, "node-1"), IS(host->uses.n, 4));
 	ASSERT_EACH(READS(host->uses.v[0].device, "mlx5_2"), READS(host->uses.v[0].transport, "rc_mlx5"),
 		    IS(host->uses.v[0].port, 1), READS(host->uses.v[1].transport, "tcp"),
-		    READS(host->uses.v[3].device, "rdmap0"));
-	assert_string_equal(rd_run_var(host, "UCX_TLS"), "tcp");
+		    READS(host->uses.v[3].device, "rdmap0"), READS(rd_run_var(host, "UCX_TLS"), "tcp"));
 	/* Older lines name no host. */
 	assert_string_equal(parse("ucp_worker.c:1783 UCX INFO ep_cfg[2]: tag(sysv/memory tcp/ib1)\n")->name, "");
 }
@@ -224,12 +204,10 @@ TEST_WITH(mooncake_and_nvshmem, NULL, release)
 		"/src/ibgda.cpp 748 [5] IBGDA: device used mlx5_4, data_direct support: 0\n");
 
 	assert_int_equal(host->uses.n, 4);
-	assert_int_equal(host->uses.v[0].gid, 3);
-	assert_string_equal(host->uses.v[1].device, "mlx5_2");
-	assert_false(host->uses.v[1].refused);
-	assert_string_equal(host->uses.v[2].device, "mlx5_7");
-	assert_true(host->uses.v[2].refused);
-	ASSERT_EACH(IS(host->uses.v[3].pe, 5), READS(host->uses.v[3].device, "mlx5_4"), IS(host->prefers.n, 2));
+	ASSERT_EACH(IS(host->uses.v[0].gid, 3), READS(host->uses.v[1].device, "mlx5_2"),
+		    IS(host->uses.v[1].refused, false), READS(host->uses.v[2].device, "mlx5_7"),
+		    IS(host->uses.v[2].refused, true), IS(host->uses.v[3].pe, 5),
+		    READS(host->uses.v[3].device, "mlx5_4"), IS(host->prefers.n, 2));
 	ASSERT_EACH(READS(host->prefers.v[1].place, "cuda:1"), READS(host->prefers.v[1].names, "mlx5_1 mlx5_2"));
 }
 
@@ -269,8 +247,6 @@ TEST_WITH(bounds_hold, NULL, release)
 		at += (size_t)sprintf(text + at, "host%u:1:2 [0] NCCL INFO Using network IB\n", i);
 	rd_runlog_deinit(&runlog);
 	assert_int_equal(rd_runlog_parse("run.log", text, at, &runlog, &err), 0);
-	assert_true(runlog.cut);
-	assert_int_equal(runlog.n, RD_RUN_HOSTS);
-	assert_int_equal(runlog.v[0].channels.n, RD_RUN_LIST);
-	assert_string_equal(runlog.v[0].network, "IB");
+	ASSERT_EACH(IS(runlog.cut, true), IS(runlog.n, RD_RUN_HOSTS));
+	ASSERT_EACH(IS(runlog.v[0].channels.n, RD_RUN_LIST), READS(runlog.v[0].network, "IB"));
 }

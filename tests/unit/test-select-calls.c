@@ -191,8 +191,7 @@ static void assert_calls(const char *name, const char *expected)
 	char names[512] = "";
 
 	for (uint32_t i = 0; i < fn->n_calls; i++) {
-		assert_true(fn->calls[i] < set.n_fns);
-		assert_true(!i || fn->calls[i - 1] < fn->calls[i]);
+		ASSERT_EACH(IS(fn->calls[i] < set.n_fns, true), IS(!i || fn->calls[i - 1] < fn->calls[i], true));
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s ", set.fns[fn->calls[i]].name);
 	}
 	assert_string_equal(names, expected);
@@ -467,8 +466,7 @@ TEST(modules_that_are_loaded_since_are_news)
 			 0);
 	assert_int_equal(rd_select_news(host.source, &set, &names, NULL), 0);
 	assert_int_equal(names.n, 2);
-	assert_string_equal(names.v[0], "other_driver");
-	assert_string_equal(names.v[1], "new_driver");
+	ASSERT_EACH(READS(names.v[0], "other_driver"), READS(names.v[1], "new_driver"));
 	rd_texts_deinit(&names);
 	/* Unloaded altogether. */
 	names = (struct rd_texts){ 0 };

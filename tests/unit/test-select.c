@@ -201,9 +201,8 @@ FAKE_HOST_TEST(a_driver_never_seen_is_selected_by_what_its_verbs_reach)
 	assert_false(module_of(&set, "new_hw")->rdma);
 	assert_null(module_of(&set, "tunnel"));
 	assert_null(module_of(&set, "loop"));
-	assert_true(module_of(&set, "new_driver")->has_ops);
-	assert_false(module_of(&set, "ib_uverbs")->has_ops);
-	assert_string_equal(set.kernel, "9.9");
+	ASSERT_EACH(IS(module_of(&set, "new_driver")->has_ops, true), IS(module_of(&set, "ib_uverbs")->has_ops, false),
+		    READS(set.kernel, "9.9"));
 }
 
 FAKE_HOST_TEST(each_function_says_from_which_doors_it_is_reached)
@@ -231,9 +230,7 @@ FAKE_HOST_TEST(types_say_what_returns_an_errno_and_where_the_queue_pair_is)
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(host, NULL);
 	const struct rd_fn *fn = select_host_fn(&set, "newd_modify_qp");
 
-	assert_int_equal(fn->ret, RD_RET_INT);
-	assert_true(fn->args_ok);
-	ASSERT_EACH(IS(fn->qp_arg, 0), IS(fn->dev_arg, -1),
+	ASSERT_EACH(IS(fn->ret, RD_RET_INT), IS(fn->args_ok, true), IS(fn->qp_arg, 0), IS(fn->dev_arg, -1),
 		    IS(select_host_fn(&set, "newd_reg_user_mr")->ret, RD_RET_PTR),
 		    IS(select_host_fn(&set, "newd_reg_user_mr")->dev_arg, 0),
 		    IS(select_host_fn(&set, "uv_ioctl")->ret, RD_RET_LONG),
@@ -252,10 +249,8 @@ FAKE_HOST_TEST(what_can_be_attached_is_known_without_trying)
 	_cleanup_(rd_fnset_deinit) struct rd_fnset set = select_host_run(host, NULL);
 	const struct rd_fn *fn = select_host_fn(&set, "newd_create_qp");
 
-	assert_true(fn->in_filter);
-	assert_int_equal(fn->attachable, FEXITS | KPROBES);
-	assert_int_equal(set.backends, 1 << RD_BACKEND_FEXIT | 1 << RD_BACKEND_KPROBE);
-	assert_true(fn->btf_id > 0);
+	ASSERT_EACH(IS(fn->in_filter, true), IS(fn->attachable, FEXITS | KPROBES),
+		    IS(set.backends, 1 << RD_BACKEND_FEXIT | 1 << RD_BACKEND_KPROBE), IS(fn->btf_id > 0, true));
 	assert_true(fn->addr > 0xffffffffca00000 && fn->addr < 0xffffffffcb00000);
 	for (size_t i = 1; i < set.n_fns; i++) {
 		assert_true(set.fns[i - 1].module <= set.fns[i].module);
@@ -312,17 +307,15 @@ FAKE_HOST_TEST(a_file_of_another_build_is_not_believed)
 	assert_null(module_of(&set, "new_driver")->path);
 	assert_true(noted(&notes, "new_driver", "different build"));
 	fn = select_host_fn(&set, "newd_create_qp");
-	assert_int_equal(fn->rule, RD_RULE_SELECTED);
-	ASSERT_EACH(IS(fn->attachable, FEXITS | KPROBES), IS(fn->n_roots, 0),
+	ASSERT_EACH(IS(fn->rule, RD_RULE_SELECTED), IS(fn->attachable, FEXITS | KPROBES), IS(fn->n_roots, 0),
 		    IS(select_host_fn(&set, "newd_void")->rule, RD_RULE_NOT_REACHED),
 		    IS(select_host_fn(&set, "newd_post_send")->rule, RD_RULE_DATA_PATH),
 		    IS(select_host_fn(&set, "newd_idle")->rule, RD_RULE_NOT_REACHED));
 	/* A clone: BTF knows the bare name only, and a trampoline cannot be put on it. */
 	fn = select_host_fn(&set, "newd_modify_qp.part.0");
-	assert_true(fn->suffixed);
-	ASSERT_EACH(IS(fn->ret, RD_RET_INT), IS(fn->btf_id, 0), IS(fn->attachable, KPROBES));
-	assert_true(select_host_fn(&set, "newd_twice_create")->ambiguous);
-	assert_int_equal(rd_fnset_find(&set, "__pfx_newd_idle"), -1);
+	ASSERT_EACH(IS(fn->suffixed, true), IS(fn->ret, RD_RET_INT), IS(fn->btf_id, 0), IS(fn->attachable, KPROBES),
+		    IS(select_host_fn(&set, "newd_twice_create")->ambiguous, true),
+		    IS(rd_fnset_find(&set, "__pfx_newd_idle"), -1));
 }
 
 FAKE_HOST_TEST(a_packed_file_is_unpacked_and_a_damaged_one_is_passed_over)
@@ -339,8 +332,7 @@ FAKE_HOST_TEST(a_packed_file_is_unpacked_and_a_damaged_one_is_passed_over)
 		SKIP("xz is not here");
 	set = select_host_run(host, &notes);
 	assert_string_equal(module_of(&set, "new_driver")->path, "/lib/modules/9.9/new-driver.ko.xz");
-	assert_int_equal(select_host_fn(&set, "hw_mailbox")->rule, RD_RULE_SELECTED);
-	assert_true(notes.n >= 1);
+	ASSERT_EACH(IS(select_host_fn(&set, "hw_mailbox")->rule, RD_RULE_SELECTED), IS(notes.n >= 1, true));
 }
 
 FAKE_HOST_TEST(nothing_but_names_still_gives_a_selection)
@@ -359,14 +351,12 @@ FAKE_HOST_TEST(nothing_but_names_still_gives_a_selection)
 	assert_int_equal(fake_host_run(host, "rm -r lib sys/kernel"), 0);
 	set = select_host_run(host, &notes);
 	fn = select_host_fn(&set, "newd_create_qp");
-	assert_int_equal(fn->rule, RD_RULE_SELECTED);
-	ASSERT_EACH(IS(fn->ret, RD_RET_UNKNOWN), IS(fn->attachable, 0),
+	ASSERT_EACH(IS(fn->rule, RD_RULE_SELECTED), IS(fn->ret, RD_RET_UNKNOWN), IS(fn->attachable, 0),
 		    IS(select_host_fn(&set, "newd_destroy_qp")->rule, RD_RULE_CLEANUP),
 		    IS(select_host_fn(&set, "newd_idle")->rule, RD_RULE_NOT_REACHED),
 		    IS(select_host_fn(&set, "ib_uverbs_ioctl")->entry, RD_ENTRY_UVERBS_IOCTL), IS(set.off.qp_num, -1),
-		    IS(set.off.uverbs_dev_devt, -1));
-	assert_true(noted(&notes, "available_filter_functions", ""));
-	assert_true(noted(&notes, "modules.dep", ""));
+		    IS(set.off.uverbs_dev_devt, -1), IS(noted(&notes, "available_filter_functions", ""), true),
+		    IS(noted(&notes, "modules.dep", ""), true));
 }
 
 FAKE_HOST_TEST(hidden_addresses_leave_unique_names)
@@ -392,8 +382,7 @@ FAKE_HOST_TEST(without_rdma_modules_one_clear_message_is_given)
 	fake_host_text(host, "/proc/modules", "loop 4096 0 - Live 0x0\n");
 	assert_int_equal(fake_host_run(host, "rm -r sys/module/ib_core"), 0);
 	assert_int_equal(rd_select(host->source, &set, NULL, &err), -ENODEV);
-	assert_non_null(strstr(err.message, "no RDMA module"));
-	assert_non_null(strstr(err.hint, "modprobe"));
+	ASSERT_EACH(HAS(err.message, "no RDMA module"), HAS(err.hint, "modprobe"));
 	fake_host_text(host, "/sys/module/ib_core/parameters/x", "");
 	assert_int_equal(rd_select(host->source, &set, NULL, &err), -ENODEV);
 	assert_non_null(strstr(err.message, "built into"));

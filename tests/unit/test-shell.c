@@ -72,8 +72,7 @@ static void typed(const char *text, const char *expected, bool command)
 	rd_buf_str(&out, "");
 	for (size_t i = 0; i < line.n; i++)
 		rd_buf_printf(&out, "%s%s", i ? "|" : "", line.words[i]);
-	assert_string_equal(out.data, expected);
-	assert_int_equal(found, command);
+	ASSERT_EACH(READS(out.data, expected), IS(found, command));
 }
 
 TEST(the_word_at_the_cursor_is_the_last_one)
@@ -122,8 +121,7 @@ TEST(findings_are_known_by_number_until_the_next_report)
 		memset(junk, 0xff, sizeof(junk));
 		shell_findings_take(&known, junk, sizeof(junk));
 	}
-	assert_int_equal(known.n, 2);
-	assert_true(known.pending.len <= SHELL_FINDINGS_BYTES);
+	ASSERT_EACH(IS(known.n, 2), IS(known.pending.len <= SHELL_FINDINGS_BYTES, true));
 	shell_findings_deinit(&known);
 }
 

@@ -146,8 +146,7 @@ TEST(answers_are_those_of_the_guarded_source)
 	assert_int_equal(rd_stat(guard, RD_OP_INO, "/nowhere", &number, &err), -ENOENT);
 	assert_string_equal(err.object, "/nowhere");
 	assert_int_equal(rd_netlink(guard, NETLINK_ROUTE, &request, sizeof(request), &bytes, NULL), 0);
-	assert_true(bytes.size > 0);
-	assert_int_equal(rd_source_guard_stalls(guard)->n, 0);
+	ASSERT_EACH(IS(bytes.size > 0, true), IS(rd_source_guard_stalls(guard)->n, 0));
 	assert_int_equal(rd_drain_events(guard, NULL, NULL, NULL), -ENODATA);
 }
 
@@ -219,10 +218,9 @@ GUARDED_TEST(the_others_are_read_around_what_hangs)
 	reads(g->guard, "/sys/late", "three", 0);
 	reads(g->guard, "/sys/hang1", "", ETIMEDOUT);
 	reads(g->guard, "/sys/die", "", ECHILD);
-	assert_int_equal(rd_source_guard_stalls(g->guard)->n, 3);
-	assert_int_equal(kind_of(g->guard, "/sys/hang1"), RD_STALL_BLOCKED);
-	assert_int_equal(kind_of(g->guard, "/sys/hang2"), RD_STALL_BLOCKED);
-	assert_int_equal(kind_of(g->guard, "/sys/die"), RD_STALL_DIED);
+	ASSERT_EACH(IS(rd_source_guard_stalls(g->guard)->n, 3), IS(kind_of(g->guard, "/sys/hang1"), RD_STALL_BLOCKED),
+		    IS(kind_of(g->guard, "/sys/hang2"), RD_STALL_BLOCKED),
+		    IS(kind_of(g->guard, "/sys/die"), RD_STALL_DIED));
 }
 
 /* At work without end, again and again awake, stopped: none of them is shown to be blocked. */

@@ -32,8 +32,7 @@ TEST(a_file_is_read_whole_whatever_size_it_claims)
 	/* procfs says 0 for every file. */
 	assert_int_equal(rd_read_file(live, "/proc/self/status", &bytes, NULL), 0);
 	assert_true(bytes.size > 100);
-	assert_int_equal(bytes.data[bytes.size], 0);
-	assert_int_equal(strncmp((char *)bytes.data, "Name:", 5), 0);
+	ASSERT_EACH(IS(bytes.data[bytes.size], 0), IS(strncmp((char *)bytes.data, "Name:", 5), 0));
 }
 
 #define HOST_TEST(name) TEST_BEGUN(name, struct fake_host, host, begin, fake_host_deinit)
@@ -44,8 +43,7 @@ HOST_TEST(a_missing_file_is_told_from_a_forbidden_one)
 	struct rd_err err;
 
 	assert_int_equal(rd_read_file(host->source, "/nothing", &bytes, &err), -ENOENT);
-	assert_int_equal(err.code, ENOENT);
-	assert_string_equal(err.object, "/nothing");
+	ASSERT_EACH(IS(err.code, ENOENT), READS(err.object, "/nothing"));
 	assert_int_equal(rd_read_file(host->source, "/dir", &bytes, &err), -EISDIR);
 	assert_null(bytes.data);
 }
@@ -152,8 +150,7 @@ HOST_TEST(a_source_without_a_ring_says_so)
 	libbpf_set_print(NULL);
 	assert_int_equal(rd_drain_events(host->source, NULL, NULL, &err), -ENODATA);
 	r = rd_source_live_set_ring(host->source, -1, &err);
-	assert_true(r < 0);
-	assert_int_equal(err.code, -r);
+	ASSERT_EACH(IS(r < 0, true), IS(err.code, -r));
 }
 
 TEST(a_root_that_is_not_there_is_an_error)

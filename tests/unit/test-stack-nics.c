@@ -346,9 +346,8 @@ STACK_CASE_TEST(efa_is_listed_first_and_needs_a_build_for_it)
 	assert_string_equal(transport(c, RD_STACK_UCX, 0), "srd");
 	assert_non_null(strstr(c->map.stacks.v[RD_STACK_UCX].note, "1.19"));
 	assert_string_equal(transport(c, RD_STACK_MOONCAKE, 0), "efa");
-	assert_non_null(strstr(c->map.stacks.v[RD_STACK_MOONCAKE].note, "build"));
-	assert_true(told(c, "stack-srd"));
-	assert_false(told(c, "stack-tcp"));
+	ASSERT_EACH(HAS(c->map.stacks.v[RD_STACK_MOONCAKE].note, "build"), IS(told(c, "stack-srd"), true),
+		    IS(told(c, "stack-tcp"), false));
 }
 
 STACK_CASE_TEST(an_accelerator_with_storage_nics_alone_is_told)
@@ -359,9 +358,8 @@ STACK_CASE_TEST(an_accelerator_with_storage_nics_alone_is_told)
 		c->map.ports.v[p].role = p < 2 ? RD_ROLE_STORAGE : RD_ROLE_COMPUTE;
 	rd_findings_deinit(&c->map.stacks.findings);
 	rd_stacks_judge(&c->map.ports, &c->map.stacks);
-	assert_true(told(c, "stack-gpu-role"));
-	assert_true(told(c, "stack-role"));
-	assert_true(told(c, "stack-idle"));
+	ASSERT_EACH(IS(told(c, "stack-gpu-role"), true), IS(told(c, "stack-role"), true),
+		    IS(told(c, "stack-idle"), true));
 }
 
 STACK_CASE_TEST(a_host_without_rdma_goes_by_tcp_and_nothing_is_told)

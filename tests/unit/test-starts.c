@@ -51,9 +51,8 @@ TEST_WITH(the_same_failure_of_each_start_is_a_loop, empty, NULL)
 		assert_ptr_equal(add(&ev), loop);
 	}
 	ASSERT_EACH(IS(loop->where.count, 7), IS(loop->starts, 7), IS(loop->first, 1011 * SECOND),
-		    IS(loop->last, 1071 * SECOND));
-	ASSERT_EACH(READS(loop->where.function, "ib_umem_get"), READS(loop->where.verb, "ibv_reg_mr"));
-	assert_string_equal(loop->comm, "trainer");
+		    IS(loop->last, 1071 * SECOND), READS(loop->where.function, "ib_umem_get"),
+		    READS(loop->where.verb, "ibv_reg_mr"), READS(loop->comm, "trainer"));
 }
 
 /* All were started before the first of them failed. */
@@ -99,9 +98,7 @@ TEST_WITH(starts_that_fail_elsewhere_count, empty, NULL)
 		ev.origin = i % 3 ? 1 : 0;
 		loop = add(&ev);
 	}
-	assert_int_equal(loop->where.count, 3);
-	assert_int_equal(loop->starts, 7);
-	assert_false(rd_crash_loop_is(loop));
+	ASSERT_EACH(IS(loop->where.count, 3), IS(loop->starts, 7), IS(rd_crash_loop_is(loop), false));
 }
 
 TEST_WITH(long_ago_is_forgotten, empty, NULL)

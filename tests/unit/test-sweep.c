@@ -85,12 +85,11 @@ NET_TEST(every_question_is_answered_once_whatever_the_order)
 	for (int i = 0; i < 100; i++)
 		add(net, i % 10 ? 1 : 32);
 	assert_int_equal(run(net), 0);
-	assert_int_equal(errors(net, 0), net->n);
-	ASSERT_EACH(IS(net->stats.received, net->n), IS(net->stats.sent, net->n),
-		    IS(net->stats.stray + net->stats.timeouts + net->stats.malformed, 0));
-	assert_true(net->stats.latency_min_ns <= net->stats.latency_median_ns);
-	assert_true(net->stats.latency_median_ns <= net->stats.latency_p99_ns);
-	assert_true(net->stats.latency_p99_ns <= net->stats.latency_max_ns);
+	ASSERT_EACH(IS(errors(net, 0), net->n), IS(net->stats.received, net->n), IS(net->stats.sent, net->n),
+		    IS(net->stats.stray + net->stats.timeouts + net->stats.malformed, 0),
+		    IS(net->stats.latency_min_ns <= net->stats.latency_median_ns, true),
+		    IS(net->stats.latency_median_ns <= net->stats.latency_p99_ns, true),
+		    IS(net->stats.latency_p99_ns <= net->stats.latency_max_ns, true));
 	for (size_t i = 0; i < net->lids; i++)
 		assert_true(net->fake.agents[i + 1].most_in_flight <= net->limits.per_lid);
 }
@@ -162,8 +161,7 @@ NET_TEST(a_lost_datagram_is_asked_for_again)
 	net->fake.agents[3].silent = 1;
 	net->fake.agents[7].silent = 2;
 	assert_int_equal(run(net), 0);
-	assert_int_equal(errors(net, 0), net->n);
-	ASSERT_EACH(IS(net->stats.retries, 3), IS(net->stats.timeouts, 3));
+	ASSERT_EACH(IS(errors(net, 0), net->n), IS(net->stats.retries, 3), IS(net->stats.timeouts, 3));
 }
 
 NET_TEST(duplicates_and_late_answers_are_dropped_and_counted)
@@ -173,11 +171,9 @@ NET_TEST(duplicates_and_late_answers_are_dropped_and_counted)
 	net->fake.agents[2].twice = true;
 	net->fake.agents[5].late = true;
 	assert_int_equal(run(net), 0);
-	assert_int_equal(errors(net, 0), net->n);
-	assert_int_equal(net->stats.received, net->n);
+	ASSERT_EACH(IS(errors(net, 0), net->n), IS(net->stats.received, net->n));
 	/* the last copies may come when nobody listens any more */
-	assert_true(net->stats.stray >= 10 && net->stats.stray <= 11);
-	assert_int_equal(net->stats.timeouts, 1);
+	ASSERT_EACH(IS(net->stats.stray >= 10 && net->stats.stray <= 11, true), IS(net->stats.timeouts, 1));
 }
 
 NET_TEST(an_answer_that_comes_in_the_next_sweep_is_none_there)
@@ -237,9 +233,8 @@ NET_TEST(nonsense_is_no_answer)
 	add(net, 3);
 	assert_int_equal(run(net), 0);
 	/* Each of the five attributes of these agents is tried three times. */
-	assert_int_equal(net->stats.malformed, errors(net, EBADMSG) * 3);
-	assert_int_equal(errors(net, EBADMSG), RD_ARRAY_SIZE(changes) * 5);
-	assert_int_equal(errors(net, 0), 15);
+	ASSERT_EACH(IS(net->stats.malformed, errors(net, EBADMSG) * 3),
+		    IS(errors(net, EBADMSG), RD_ARRAY_SIZE(changes) * 5), IS(errors(net, 0), 15));
 }
 
 static unsigned nonsense_left;
@@ -259,9 +254,8 @@ NET_TEST(a_malformed_answer_is_asked_again)
 	nonsense_left = 2;
 	net->fake.agents[1].change = nonsense_at_first;
 	assert_int_equal(run(net), 0);
-	assert_int_equal(errors(net, 0), 10);
-	ASSERT_EACH(IS(net->stats.malformed, 2), IS(net->stats.retries, 2), IS(net->stats.timeouts, 0),
-		    IS(net->stats.received, 12), IS(net->stats.latencies, 10));
+	ASSERT_EACH(IS(errors(net, 0), 10), IS(net->stats.malformed, 2), IS(net->stats.retries, 2),
+		    IS(net->stats.timeouts, 0), IS(net->stats.received, 12), IS(net->stats.latencies, 10));
 }
 
 /* Of three attributes in a row that are not answered, the first two cost themselves only. */
@@ -270,8 +264,7 @@ NET_TEST(an_attribute_that_is_silent_does_not_end_its_agent)
 	add(net, 2);
 	net->fake.agents[1].silent_attribute = 0x1d;
 	assert_int_equal(run(net), 0);
-	assert_int_equal(errors(net, ETIMEDOUT), 2);
-	assert_int_equal(errors(net, 0), 8);
+	ASSERT_EACH(IS(errors(net, ETIMEDOUT), 2), IS(errors(net, 0), 8));
 }
 
 NET_TEST(an_agent_that_falls_silent_is_given_up)
@@ -282,9 +275,7 @@ NET_TEST(an_agent_that_falls_silent_is_given_up)
 		net->asks[i].attribute = 0x1d;
 	net->fake.agents[1].silent_attribute = 0x1d;
 	assert_int_equal(run(net), 0);
-	assert_int_equal(errors(net, 0), 1);
-	assert_int_equal(errors(net, ETIMEDOUT), 3);
-	assert_int_equal(errors(net, EHOSTDOWN), net->n - 4);
+	ASSERT_EACH(IS(errors(net, 0), 1), IS(errors(net, ETIMEDOUT), 3), IS(errors(net, EHOSTDOWN), net->n - 4));
 }
 
 static unsigned answered_before;
@@ -317,8 +308,7 @@ NET_TEST(a_question_can_wait_for_those_before_it)
 	assert_int_equal(rd_sweep_run(&net->fake.mads, &net->limits, net->asks, net->n, net->lids, &calls, &net->stats,
 				      NULL),
 			 0);
-	assert_int_equal(errors(net, 0), 40);
-	assert_true(net->fake.most_in_flight > 1);
+	ASSERT_EACH(IS(errors(net, 0), 40), IS(net->fake.most_in_flight > 1, true));
 }
 
 static void wrong_number(struct rd_mad *mad)
@@ -333,9 +323,7 @@ NET_TEST(an_answer_to_another_question_is_not_taken)
 	net->fake.agents[1].change = wrong_number;
 	/* The failure that the kernel owes us for the true question never comes in this fake: time ends it. */
 	assert_int_equal(run(net), 0);
-	assert_int_equal(errors(net, 0), 5);
-	assert_int_equal(net->stats.stray, 3);
-	assert_int_equal(errors(net, ETIMEDOUT), 1);
+	ASSERT_EACH(IS(errors(net, 0), 5), IS(net->stats.stray, 3), IS(errors(net, ETIMEDOUT), 1));
 }
 
 static void refused(struct rd_mad *mad)
@@ -348,8 +336,7 @@ NET_TEST(a_refusal_is_an_answer_and_the_rest_is_asked)
 	add(net, 2);
 	net->fake.agents[1].change = refused;
 	assert_int_equal(run(net), 0);
-	assert_int_equal(errors(net, EREMOTEIO), 10);
-	assert_int_equal(net->stats.refused, 10);
+	ASSERT_EACH(IS(errors(net, EREMOTEIO), 10), IS(net->stats.refused, 10));
 }
 
 NET_TEST(a_port_that_goes_away_ends_all)
@@ -378,6 +365,5 @@ NET_TEST(the_caller_can_leave_questions_out)
 	assert_int_equal(rd_sweep_run(&net->fake.mads, &net->limits, net->asks, net->n, net->lids, &calls, &net->stats,
 				      NULL),
 			 0);
-	assert_int_equal(errors(net, ENODATA), 4);
-	assert_int_equal(errors(net, 0), 16);
+	ASSERT_EACH(IS(errors(net, ENODATA), 4), IS(errors(net, 0), 16));
 }

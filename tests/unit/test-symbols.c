@@ -22,8 +22,7 @@ static void assert_found(const struct rd_ksyms *s, uint64_t addr, const char *fu
 	size_t n = 1;
 
 	rd_symbols_resolve(s, &frame, &n);
-	assert_int_equal(n, 1);
-	assert_int_equal(frame.offset, offset);
+	ASSERT_EACH(IS(n, 1), IS(frame.offset, offset));
 	if (function)
 		assert_string_equal(frame.function, function);
 	else

@@ -83,18 +83,16 @@ static size_t node_at(const struct net *net, uint64_t guid)
 NET_TEST(only_blocks_of_the_lids_are_read)
 {
 	read_tables(net, (uint16_t[]){ 5, 70 }, 2);
-	assert_int_equal(net->fake.sent, 2 + 4);
-	ASSERT_EACH(IS(net->routes.mads_sent, 6), IS(net->routes.n_unread, 0));
-	assert_int_equal(rd_routes_egress(&net->routes, node_at(net, 0x1002), 5), 5);
-	assert_int_equal(rd_routes_egress(&net->routes, node_at(net, 0x1003), 70), 70);
+	ASSERT_EACH(IS(net->fake.sent, 2 + 4), IS(net->routes.mads_sent, 6), IS(net->routes.n_unread, 0),
+		    IS(rd_routes_egress(&net->routes, node_at(net, 0x1002), 5), 5),
+		    IS(rd_routes_egress(&net->routes, node_at(net, 0x1003), 70), 70));
 	assert_int_equal(rd_routes_egress(&net->routes, node_at(net, 0x1003), TOP), RD_ROUTE_UNREAD);
 	assert_int_equal(rd_routes_egress(&net->routes, node_at(net, 0x1003), TOP + 1), RD_ROUTE_NONE);
 	assert_int_equal(rd_routes_egress(&net->routes, node_at(net, 0x1003), 0xffff), RD_ROUTE_NONE);
 	/* A block beyond the end of the table is not read. */
 	net->fake.sent = 0;
 	read_tables(net, (uint16_t[]){ 4000 }, 1);
-	assert_int_equal(net->fake.sent, 2);
-	assert_int_equal(net->routes.n_unread, 0);
+	ASSERT_EACH(IS(net->fake.sent, 2), IS(net->routes.n_unread, 0));
 	/* Without LIDs: those of the fabric, which are all in the first block. */
 	net->fake.sent = 0;
 	read_tables(net, NULL, 0);
@@ -112,9 +110,8 @@ NET_TEST(an_agent_that_no_lid_leads_to_is_read_on_a_directed_route)
 	}
 	net->fake.agents[500].silent = UINT_MAX;
 	read_tables(net, (uint16_t[]){ 5 }, 1);
-	assert_int_equal(net->routes.n_unread, 0);
-	assert_int_equal(rd_routes_egress(&net->routes, node_at(net, 0x1003), 5), 5);
-	assert_true(net->routes.timeouts > 0);
+	ASSERT_EACH(IS(net->routes.n_unread, 0), IS(rd_routes_egress(&net->routes, node_at(net, 0x1003), 5), 5),
+		    IS(net->routes.timeouts > 0, true));
 }
 
 NET_TEST(a_silent_agent_is_unread)

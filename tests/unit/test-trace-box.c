@@ -178,9 +178,7 @@ TEST_BOX_TEST(test_newest_are_kept)
 		n++;
 	} while (r > 0);
 	rd_trace_facts_destroy(facts);
-	assert_int_equal(r, 0);
-	assert_int_equal(pid, last);
-	assert_true(n > 1000 && n < 20000);
+	ASSERT_EACH(IS(r, 0), IS(pid, last), IS(n > 1000 && n < 20000, true));
 	assert_int_equal(rd_read_file(src, RD_SOURCE_QP_EVENTS, &qps, &err), 0);
 	at = qps.data;
 	for (n = 0;; n++) {
@@ -189,16 +187,13 @@ TEST_BOX_TEST(test_newest_are_kept)
 		r = rd_qp_event_next(src, &at, qps.data + qps.size, &ev, &err);
 		if (r <= 0)
 			break;
-		assert_int_equal(ev.time_ns, 42);
-		assert_int_equal(ev.before.v, RD_QPS_RTS);
+		ASSERT_EACH(IS(ev.time_ns, 42), IS(ev.before.v, RD_QPS_RTS));
 		assert_true(ev.age_seconds.v == 1.5 && ev.age_max_seconds.known != RD_OK);
 		assert_int_equal(ev.code.v, 9);
 		last = (uint32_t)(ev.mono_ns - SECOND);
 		rd_qp_event_deinit(&ev);
 	}
-	assert_int_equal(r, 0);
-	assert_int_equal(last, 9999);
-	assert_true(n > 500);
+	ASSERT_EACH(IS(r, 0), IS(last, 9999), IS(n > 500, true));
 }
 
 /* At most 20 a day, and the oldest are removed. */

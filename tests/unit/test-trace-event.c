@@ -208,12 +208,9 @@ HOST_TEST(a_record_becomes_an_event)
 		    READS(ev.cgroup, "/system.slice/slurmstepd.scope/job_42/step_0/user/task_0"));
 	ASSERT_EACH(IS(ev.qpn.known, RD_OK), IS(ev.qpn.v, 17), IS(ev.port.v, 1), IS(ev.err, -14), IS(ev.num_attrs, 3),
 		    IS(ev.n_chain, 3));
-	assert_true(ev.chain[1].branch);
-	assert_int_equal(ev.n_kstack, 2);
-	assert_int_equal(ev.kstack[1].addr, 0x1001);
-	assert_int_equal(ev.n_ustack, 0);
-	assert_int_equal(ev.user->regs[0], 17);
-	assert_int_equal(ev.user->size, sizeof(stack));
+	ASSERT_EACH(IS(ev.chain[1].branch, true), IS(ev.n_kstack, 2));
+	ASSERT_EACH(IS(ev.kstack[1].addr, 0x1001), IS(ev.n_ustack, 0));
+	ASSERT_EACH(IS(ev.user->regs[0], 17), IS(ev.user->size, sizeof(stack)));
 	assert_memory_equal(ev.user + 1, stack, sizeof(stack));
 	rd_event_deinit(&ev);
 	/* What is not there is not read. */
@@ -233,10 +230,8 @@ HOST_TEST(caller_and_request_are_behind_the_stacks)
 	ASSERT_EACH(IS(ev.at_ns, 123456), IS(ev.kstack[0].addr, 0x1000), IS(ev.moment.memlock.known, RD_OK),
 		    IS(ev.moment.memlock.v, 65536), IS(ev.moment.nofile.v, 1024), IS(ev.moment.fault.kind, RD_MAPPING_HOLE),
 		    IS(ev.moment.fault.at, 0x8000), IS(ev.moment.n_handles, 1));
-	assert_true(ev.moment.handles[0].found);
-	assert_true(ev.request.readable);
-	assert_int_equal(ev.request.v[RD_REQ_ADDRESS], 0x7000);
-	assert_int_equal(ev.request.v[RD_REQ_H_PD], 6);
+	ASSERT_EACH(IS(ev.moment.handles[0].found, true), IS(ev.request.readable, true),
+		    IS(ev.request.v[RD_REQ_ADDRESS], 0x7000), IS(ev.request.v[RD_REQ_H_PD], 6));
 
 	/* Without one of them the other is in its place. */
 	rec.n_moment = 0;
@@ -247,9 +242,8 @@ HOST_TEST(caller_and_request_are_behind_the_stacks)
 	rec.n_moment = 1;
 	rec.n_request = 0;
 	assert_int_equal(decode(host, &rec, &alone), 0);
-	assert_int_equal(alone.moment.memlock.v, 65536);
-	assert_false(alone.request.readable);
-	assert_false(rd_req_has(&alone.request, RD_REQ_ADDRESS));
+	ASSERT_EACH(IS(alone.moment.memlock.v, 65536), IS(alone.request.readable, false),
+		    IS(rd_req_has(&alone.request, RD_REQ_ADDRESS), false));
 }
 
 HOST_TEST(a_write_is_decoded_by_the_name_of_its_handler)
@@ -266,8 +260,7 @@ HOST_TEST(a_write_is_decoded_by_the_name_of_its_handler)
 
 		rec.verb = RD_VERB(RD_VERB_WRITE, fn);
 		assert_int_equal(decode(host, &rec, &ev), 0);
-		assert_int_equal(ev.request.readable, fn == 2);
-		assert_int_equal(ev.request.v[RD_REQ_ADDRESS], fn == 2 ? 0x7000 : 0);
+		ASSERT_EACH(IS(ev.request.readable, fn == 2), IS(ev.request.v[RD_REQ_ADDRESS], fn == 2 ? 0x7000 : 0));
 	}
 }
 

@@ -145,10 +145,8 @@ TEST(test_events)
 		ASSERT_EACH(READS(ev.below_modules, "mlx5_ib"), READS(ev.why.id, "memlock-limit"),
 			    READS(ev.why.cause, "too much"));
 		assert_null(ev.why.fix);
-		assert_string_equal(ev.hint, "a hint");
-		assert_int_equal(ev.why.n_evidence, 2);
-		assert_string_equal(ev.why.evidence[1], "two");
-		assert_int_equal(ev.why.confidence, RD_CONFIDENCE_HIGH);
+		ASSERT_EACH(READS(ev.hint, "a hint"), IS(ev.why.n_evidence, 2));
+		ASSERT_EACH(READS(ev.why.evidence[1], "two"), IS(ev.why.confidence, RD_CONFIDENCE_HIGH));
 	}
 	{
 		struct rd_event ev = { 0 };
@@ -178,8 +176,7 @@ TEST(test_cut_events)
 			got = rd_trace_recorded_next(r.facts, &at, copy + size, &set, &ev, &host, &err);
 			events += got > 0;
 		} while (got > 0);
-		assert_true(got == -EBADMSG || at == copy + size);
-		assert_true(events < 2);
+		ASSERT_EACH(IS(got == -EBADMSG || at == copy + size, true), IS(events < 2, true));
 	}
 }
 
@@ -211,9 +208,8 @@ TEST(test_summary)
 	rd_trace_summary_pack(&sum, &notes, &text);
 	rd_bytes_copy(text.data, text.len, &file);
 	assert_int_equal(rd_trace_summary_parse(&file, &set, &ret, &back, &read, &err), 0);
-	assert_true(ret.seconds == sum.seconds);
-	ASSERT_EACH(IS(ret.per_backend[RD_BACKEND_KPROBE], 3), IS(ret.totals.lost, 2),
-		    IS(ret.totals.missed.known, RD_OK));
+	ASSERT_EACH(IS(ret.seconds == sum.seconds, true), IS(ret.per_backend[RD_BACKEND_KPROBE], 3),
+		    IS(ret.totals.lost, 2), IS(ret.totals.missed.known, RD_OK));
 	assert_int_not_equal(ret.totals.run_ns.known, RD_OK);
 	ASSERT_EACH(IS(ret.hidden, 5), IS(ret.early_end, RD_EARLY_END_CPU), IS(ret.n_counts, 2));
 	ASSERT_EACH(IS(back[0].fn, -1), IS(back[0].err, -22));

@@ -44,8 +44,7 @@ TEST(typing_into_our_shell_is_not_possible)
 					       .output = i & 2 ? pipes[1] : 0,
 					       .errors = i & 4 ? pipes[1] : 0 });
 		struct report report = outer_report(&o);
-		assert_int_equal(WEXITSTATUS(report.status), 0);
-		assert_int_equal(report.typed, 0);
+		ASSERT_EACH(IS(WEXITSTATUS(report.status), 0), IS(report.typed, 0));
 		outer_end(&o);
 		close(pipes[0]);
 		close(pipes[1]);
@@ -209,8 +208,7 @@ TEST(all_output_arrives)
 	for (int i = 0; i < 3; i++) {
 		outer_start(&o, &(struct job){ .play = "burst", .background = i == 1 });
 		assert_int_equal(outer_status(&o), 6);
-		assert_int_equal(o.n, BURST + 5);
-		assert_string_equal(o.seen + BURST, "end\r\n");
+		ASSERT_EACH(IS(o.n, BURST + 5), READS(o.seen + BURST, "end\r\n"));
 		outer_end(&o);
 	}
 }
@@ -267,8 +265,7 @@ TEST(without_a_terminal_there_is_none)
 	/* Typed on the terminal, which still is ours: the command goes on. */
 	outer_type(&o, KEY('Z'));
 	report = outer_report(&o);
-	assert_true(WIFSTOPPED(report.status));
-	assert_int_equal(WSTOPSIG(report.status), SIGTSTP);
+	ASSERT_EACH(IS(WIFSTOPPED(report.status), true), IS(WSTOPSIG(report.status), SIGTSTP));
 	assert_true(comes_to_print(pipes[0], true));
 	outer_continue(&o);
 	for (int i = 0; i < 6000 && tracer() == o.shell; i++)

@@ -58,8 +58,7 @@ TEST(a_return_address_follows_a_call)
 		*slot = wrong[i].address;
 		ev = traced_resolve(us, pid, user, 0);
 		assert_int_equal(ev.n_ustack, at);
-		assert_string_equal(ev.ustack[at - 1].function, "traced_below");
-		assert_non_null(strstr(ev.ustack_end, wrong[i].why));
+		ASSERT_EACH(READS(ev.ustack[at - 1].function, "traced_below"), HAS(ev.ustack_end, wrong[i].why));
 	}
 	rd_ustack_destroy(us);
 	traced_end(pid);
@@ -101,8 +100,7 @@ TEST(more_frames_than_are_shown_are_mentioned)
 	_cleanup_free_ struct rd_rec_user *user = traced_copy(pid);
 	_cleanup_(rd_event_deinit) struct rd_event ev = traced_resolve(us, pid, user, 0);
 
-	assert_int_equal(ev.n_ustack, RD_USER_FRAMES);
-	assert_non_null(strstr(ev.ustack_end, "more than 128"));
+	ASSERT_EACH(IS(ev.n_ustack, RD_USER_FRAMES), HAS(ev.ustack_end, "more than 128"));
 	rd_ustack_destroy(us);
 	traced_end(pid);
 }
@@ -141,14 +139,12 @@ TEST(generated_code_ends_the_stack)
 	user = traced_copy(pid);
 	*traced_pc(user) = (uint64_t)(uintptr_t)at + 16;
 	before = traced_resolve(us, pid, user, 0);
-	assert_int_equal(before.n_ustack, 1);
-	assert_non_null(strstr(before.ustack_end, "not in executable memory"));
+	ASSERT_EACH(IS(before.n_ustack, 1), HAS(before.ustack_end, "not in executable memory"));
 	assert_int_equal(write(go[1], "", 1), 1);
 	assert_int_equal(read(done[0], &byte, 1), 1);
 	/* The files are the same, what is executable is not. */
 	after = traced_resolve(us, pid, user, 0);
-	assert_int_equal(after.n_ustack, 1);
-	assert_non_null(strstr(after.ustack_end, "generated code"));
+	ASSERT_EACH(IS(after.n_ustack, 1), HAS(after.ustack_end, "generated code"));
 	for (size_t i = 0; i < 2; i++) {
 		close(go[i]);
 		close(done[i]);
@@ -232,9 +228,7 @@ TEST(maps_are_foreign)
 			   "ffffffffff600000-ffffffffffffffff --xp 00000000 00:00 0 [vsyscall]\n",
 			   true);
 
-	assert_true(maps.complete);
-	assert_int_equal(maps.n, 2);
-	assert_int_equal(maps.n_areas, 6);
+	ASSERT_EACH(IS(maps.complete, true), IS(maps.n, 2), IS(maps.n_areas, 6));
 	assert_string_equal(maps.v[rd_maps_code(&maps, 0x1fff)->file].name, "/a\\012b\\040 c (deleted)");
 	assert_null(rd_maps_code(&maps, 0x2000));
 	assert_int_equal(rd_maps_code(&maps, 0x3000)->file, -1);
@@ -265,8 +259,7 @@ TEST(maps_that_are_not_understood_are_not_complete)
 
 	for (size_t i = 0; i < RD_ARRAY_SIZE(texts); i++) {
 		maps = parse_maps(texts[i], true);
-		assert_false(maps.complete);
-		assert_int_equal(maps.n_areas, 1);
+		ASSERT_EACH(IS(maps.complete, false), IS(maps.n_areas, 1));
 		rd_maps_deinit(&maps);
 	}
 	maps = parse_maps(A_LINE, false);

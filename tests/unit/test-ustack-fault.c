@@ -418,8 +418,7 @@ TEST_WITH(answers_are_foreign, begin, end)
 {
 	_cleanup_free_ char *name = ask(pids[0], LONG, 0), *refused = ask(pids[0], ASK_DEBUG, 0);
 
-	assert_int_equal(strlen(name), RD_NAMED_TEXT);
-	assert_string_equal(refused, "refused");
+	ASSERT_EACH(IS(strlen(name), RD_NAMED_TEXT), READS(refused, "refused"));
 	assert_null(ask(pids[0], TOO_MUCH, -EPROTO));
 	assert_null(ask(pids[1], TOO_LITTLE, -EPROTO));
 	assert_null(ask(pids[2], UNKNOWN_KIND, -EPROTO));

@@ -41,13 +41,11 @@ TEST(a_stack_leads_to_main_and_beyond)
 	assert_int_equal(ev.ustack[0].addr, *traced_pc(user));
 	at = traced_find(&ev, "traced_below");
 	for (size_t i = at; i < at + 4; i++) {
-		assert_string_equal(ev.ustack[i].function, "traced_below");
-		assert_non_null(strstr(ev.ustack[i].object, "test-ustack"));
+		ASSERT_EACH(READS(ev.ustack[i].function, "traced_below"), HAS(ev.ustack[i].object, "test-ustack"));
 		assert_in_range(ev.ustack[i].offset, 1, 4096);
 	}
-	assert_int_equal(traced_find(&ev, "main"), traced_find(&ev, "_start") - 3);
-	assert_int_equal(traced_find(&ev, "_start"), ev.n_ustack - 1);
-	assert_true(rd_ustack_confined(us)->active);
+	ASSERT_EACH(IS(traced_find(&ev, "main"), traced_find(&ev, "_start") - 3),
+		    IS(traced_find(&ev, "_start"), ev.n_ustack - 1), IS(rd_ustack_confined(us)->active, true));
 	rd_ustack_destroy(us);
 	traced_end(pid);
 }
@@ -63,8 +61,7 @@ TEST(what_was_learned_stays_when_the_process_has_ended)
 	traced_end(pid);
 	again = traced_resolve(us, pid, user, 0);
 	assert_null(again.ustack_end);
-	assert_int_equal(again.n_ustack, first.n_ustack);
-	assert_true(traced_find(&again, "main") < again.n_ustack);
+	ASSERT_EACH(IS(again.n_ustack, first.n_ustack), IS(traced_find(&again, "main") < again.n_ustack, true));
 	rd_ustack_destroy(us);
 }
 

@@ -16,9 +16,7 @@ static void assert_verb_of(uint64_t key, const struct rd_fnset *set, const char 
 	struct rd_verb v;
 
 	rd_verb_name(key, set, &v);
-	assert_string_equal(v.object, object);
-	assert_string_equal(v.method, method);
-	assert_string_equal(v.verb, verb);
+	ASSERT_EACH(READS(v.object, object), READS(v.method, method), READS(v.verb, verb));
 }
 
 static void assert_verb(uint64_t key, const char *object, const char *method, const char *verb)

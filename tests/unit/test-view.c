@@ -124,14 +124,11 @@ PANE_TEST(what_changed_came_and_went_stands_out_for_some_looks)
 	rd_pane_set(pane, section_of(abc, 3), &style, false);
 	assert_int_equal(named(pane, "a")->fresh, 0); /* all is new at first, so nothing is */
 	rd_pane_set(pane, section_of(next, 3), &style, false);
-	assert_int_equal(named(pane, "a")->cells[COUNT].age, 2);
-	assert_int_equal(named(pane, "a")->cells[USED].age, 0);
-	assert_int_equal(named(pane, "c")->cells[COUNT].age, 0);
-	assert_int_equal(named(pane, "b")->gone, 2);
-	assert_int_equal(named(pane, "d")->fresh, 2);
+	ASSERT_EACH(IS(named(pane, "a")->cells[COUNT].age, 2), IS(named(pane, "a")->cells[USED].age, 0),
+		    IS(named(pane, "c")->cells[COUNT].age, 0), IS(named(pane, "b")->gone, 2),
+		    IS(named(pane, "d")->fresh, 2));
 	rd_pane_set(pane, section_of(next, 3), &style, false);
-	assert_int_equal(named(pane, "a")->cells[COUNT].age, 1);
-	assert_int_equal(named(pane, "b")->gone, 1);
+	ASSERT_EACH(IS(named(pane, "a")->cells[COUNT].age, 1), IS(named(pane, "b")->gone, 1));
 	rd_pane_set(pane, section_of(next, 3), &style, false);
 	assert_int_equal(named(pane, "a")->cells[COUNT].age, 0);
 	assert_null(named(pane, "b"));
@@ -233,8 +230,7 @@ PANE_TEST(the_screen_follows_the_cursor_through_many_rows)
 	for (int look = 0; look < 3; look++)
 		rd_pane_set(pane, section_of(many, 10000), &plain, false);
 	rd_pane_end(pane, 20);
-	assert_int_equal(pane->top, 9980);
-	assert_string_equal(rd_pane_row(pane)->cells[0].text, "n09999");
+	ASSERT_EACH(IS(pane->top, 9980), READS(rd_pane_row(pane)->cells[0].text, "n09999"));
 	rd_pane_move(pane, -20, 20);
 	assert_int_equal(pane->top, 9979);
 	rd_pane_move(pane, 0, 5); /* a smaller terminal */

@@ -95,9 +95,8 @@ NET_TEST(what_is_there_is_found)
 		}
 	}
 	leaf = node_of(net, 23);
-	assert_string_equal((char *)leaf->description, "node 23");
-	assert_int_equal(mad_get_field(leaf->ports[0].info, 0, IB_PORT_LID_F), 23);
-	assert_int_equal(leaf->route.hops, 3);
+	ASSERT_EACH(READS((char *)leaf->description, "node 23"),
+		    IS(mad_get_field(leaf->ports[0].info, 0, IB_PORT_LID_F), 23), IS(leaf->route.hops, 3));
 }
 
 NET_TEST(each_cable_is_gone_over_once)

@@ -31,19 +31,31 @@ int unit_run(int (*setup)(void **state), int (*teardown)(void **state))
 	return _cmocka_run_group_tests(program_invocation_short_name, tests, n_entries, setup, teardown);
 }
 
+static bool is_as_expected(const struct unit_value *value)
+{
+	if (!value->words)
+		return value->is == value->expected;
+	if (!value->text)
+		return false;
+	if (value->how == READS_ALL)
+		return strcmp(value->text, value->words) == 0;
+	return !strstr(value->text, value->words) == (value->how == READS_WITHOUT);
+}
+
 void unit_assert_each(const struct unit_value *values, const char *file, int line)
 {
+	static const char *const instead[] = { "", "with ", "without " };
 	bool differ = false;
 
 	for (; values->name; values++) {
-		if (values->words && (!values->text || strcmp(values->text, values->words) != 0))
-			print_error("%s is \"%s\", not \"%s\"\n", values->name, values->text ? values->text : "(null)",
-				    values->words);
-		else if (values->is != values->expected)
+		if (is_as_expected(values))
+			continue;
+		if (values->words)
+			print_error("%s is \"%s\", not %s\"%s\"\n", values->name,
+				    values->text ? values->text : "(null)", instead[values->how], values->words);
+		else
 			print_error("%s is %jd, not %jd\n", values->name, (intmax_t)values->is,
 				    (intmax_t)values->expected);
-		else
-			continue;
 		differ = true;
 	}
 	if (differ)

@@ -64,24 +64,35 @@ void unit_add(unsigned line, struct CMUnitTest test);
  * those that failed. A program without a main function of its own does only that. */
 int unit_run(int (*setup)(void **state), int (*teardown)(void **state));
 
-/* Compares values one by one: ASSERT_EACH(IS(ev.pid, 77), READS(ev.comm, "train")). A failure says which of them is another. All are
- * read before the first is compared, in no order: one that guards another, as a count does an index, stands before, by itself. */
+/* Compares values one by one: ASSERT_EACH(IS(ev.pid, 77), READS(ev.comm, "train"), HAS(ev.why, "memory")). A failure says which of
+ * them is another. All are read before the first is compared, in no order: one that guards another, as a count does an index,
+ * stands before, by itself. */
 struct unit_value {
 	const char *name;
 	uintmax_t is, expected;
 	const char *text, *words; /* words NULL: a number */
+	enum { READS_ALL, READS_PART, READS_WITHOUT } how;
 };
 /* "| 0" refuses what has a fraction. */
-#define IS(number, expected)                                                                \
-	{                                                                                   \
-#number, (uintmax_t)((number) | 0), (uintmax_t)((expected) | 0), NULL, NULL \
+#define IS(number, expected)                                                                           \
+	{                                                                                              \
+#number, (uintmax_t)((number) | 0), (uintmax_t)((expected) | 0), NULL, NULL, READS_ALL \
 	}
-#define READS(text, words)               \
-	{                                \
-#text, 0, 0, text, words \
+#define READS(text, words)                          \
+	{                                           \
+#text, 0, 0, text, words, READS_ALL \
+	}
+/* The words are in the text, or not. */
+#define HAS(text, words)                             \
+	{                                            \
+#text, 0, 0, text, words, READS_PART \
+	}
+#define LACKS(text, words)                              \
+	{                                               \
+#text, 0, 0, text, words, READS_WITHOUT \
 	}
 #define ASSERT_EACH(...) \
-	unit_assert_each((const struct unit_value[]){ __VA_ARGS__, { NULL, 0, 0, NULL, NULL } }, __FILE__, __LINE__)
+	unit_assert_each((const struct unit_value[]){ __VA_ARGS__, { .name = NULL } }, __FILE__, __LINE__)
 void unit_assert_each(const struct unit_value *values, const char *file, int line);
 
 /* Each of these parts is in the text, which a failure shows. */
