@@ -66,18 +66,12 @@ static void try_all(void)
 
 int archive_read_next_header(void *archive, void **entry)
 {
-	(void)archive;
-	(void)entry;
 	try_all();
 	return 1; /* the end of the archive */
 }
 
 int XML_Parse(void *parser, const char *text, int size, int last)
 {
-	(void)parser;
-	(void)text;
-	(void)size;
-	(void)last;
 	try_all();
 	return 0; /* an error */
 }

@@ -17,7 +17,6 @@ static int all_after;
 
 static void end_it(int signal)
 {
-	(void)signal;
 	over = 1;
 }
 

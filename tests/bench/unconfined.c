@@ -7,9 +7,5 @@ int __wrap_rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct 
 
 int __wrap_rd_privileges_drop(struct rd_ctx *ctx, int argc, char **argv, struct rd_err *err)
 {
-	(void)ctx;
-	(void)argc;
-	(void)argv;
-	(void)err;
 	return 0;
 }

@@ -96,7 +96,6 @@ static int bind_link_local(struct env *env)
 	struct sockaddr_in6 to = ipv6("fe80::ff:fe00:901", 0);
 	struct rdma_cm_id *id = create_id(RDMA_PS_TCP, false);
 
-	(void)env;
 	if (!id)
 		return -1;
 	truth("address", "fe80::ff:fe00:901");
@@ -109,7 +108,6 @@ static int bind_twice(struct env *env)
 	struct sockaddr_in to = ipv4(OWN, 0);
 	struct rdma_cm_id *id = bound(SA(to));
 
-	(void)env;
 	if (!id)
 		return -1;
 	truth("cm_state", "ADDR_BOUND");
@@ -139,7 +137,6 @@ static int ports_exhausted(struct env *env)
 	struct rdma_cm_id *id;
 	char range[32];
 
-	(void)env;
 	snprintf(range, sizeof(range), "%d %d", port, port + 1);
 	if (unshare(CLONE_NEWNET) || write_file(range, "/proc/sys/net/ipv4/ip_local_port_range"))
 		return unready("unshare");
@@ -157,7 +154,6 @@ static int listen_twice(struct env *env)
 	struct sockaddr_in to = ipv4(OWN, 0);
 	struct rdma_cm_id *id = bound(SA(to));
 
-	(void)env;
 	if (!id || rdma_listen(id, 4))
 		return unready("rdma_listen");
 	truth("cm_state", "LISTEN");
@@ -171,7 +167,6 @@ static int listen_in_use(struct env *env)
 	struct rdma_cm_id *id[2];
 	int reuse = 1;
 
-	(void)env;
 	for (int i = 0; i < 2; i++) {
 		id[i] = create_id(RDMA_PS_TCP, false);
 		if (!id[i] || rdma_set_option(id[i], RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &reuse, sizeof(reuse)) ||
@@ -234,7 +229,6 @@ static int bind_tentative(struct env *env)
 	struct sockaddr_in6 to = ipv6("2001:db8:77::1", 7000);
 	struct rdma_cm_id *id = create_id(RDMA_PS_TCP, false);
 
-	(void)env;
 	if (!id || shell("ip address del 2001:db8:77::1/64 dev v0 2>/dev/null; "
 			 "sysctl -qw net.ipv6.conf.v0.accept_dad=1 net.ipv6.conf.v0.dad_transmits=30; "
 			 "ip address add 2001:db8:77::1/64 dev v0"))
@@ -274,7 +268,6 @@ static int resolve_twice(struct env *env)
 	struct sockaddr_in to = ipv4("10.9.0.2", 7000);
 	struct rdma_cm_id *id = resolved(RDMA_PS_TCP, false);
 
-	(void)env;
 	truth("cm_state", "ADDR_RESOLVED");
 	return id ? result(rdma_resolve_addr(id, NULL, SA(to), 2000)) : -1;
 }
@@ -284,7 +277,6 @@ static int connect_early(struct env *env)
 	struct rdma_cm_id *id = resolved(RDMA_PS_TCP, false);
 	struct rdma_conn_param param = { .qp_num = 17 };
 
-	(void)env;
 	truth("cm_state", "ADDR_RESOLVED");
 	return id ? result(rdma_connect(id, &param)) : -1;
 }
@@ -351,7 +343,6 @@ static int port_space(struct env *env)
 	struct sockaddr_in to = ipv4(OWN, 0);
 	struct rdma_cm_id *id = create_id(RDMA_PS_IPOIB, false);
 
-	(void)env;
 	if (!id)
 		return -1;
 	truth("port_space", "IPOIB");
@@ -364,7 +355,6 @@ static int after_setuid(struct env *env)
 	struct sockaddr_in to = ipv4(OWN, 0);
 	struct rdma_cm_id *id = create_id(RDMA_PS_TCP, false);
 
-	(void)env;
 	if (!id || become_nobody())
 		return -1;
 	truth("fd", "%d", id->channel->fd);

@@ -10,7 +10,6 @@ static int modify(struct env *env, struct ibv_qp *qp, const struct step *step)
 {
 	struct ibv_qp_attr now = { .qp_state = qp->state };
 
-	(void)env;
 	truth("qpn", "%u", qp->qp_num);
 	truth("state", "%s", state_names[now.qp_state]);
 	if (step->mask & IBV_QP_STATE)

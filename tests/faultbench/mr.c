@@ -237,7 +237,6 @@ static int secret(struct env *env)
 
 static void on_bus_error(int sig)
 {
-	(void)sig;
 }
 
 /* What is left of a page after an uncorrectable memory error. */

@@ -27,7 +27,6 @@ int ipv4_gid(const char *address, union ibv_gid *gid)
 
 struct step step_init(struct env *env)
 {
-	(void)env;
 	return (struct step){
 		.attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 },
 		.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,
@@ -36,7 +35,6 @@ struct step step_init(struct env *env)
 
 struct step step_ud_init(struct env *env)
 {
-	(void)env;
 	return (struct step){
 		.attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 0x11111111 },
 		.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY,

@@ -158,7 +158,6 @@ int private_device(struct env *env, bool with_rdma)
 {
 	union ibv_gid gid;
 
-	(void)env;
 	if (shell("modprobe dummy numdummies=0; ip link del " PRIVATE_NETDEV " 2>/dev/null; "
 		  "ip link add " PRIVATE_NETDEV " type dummy && "
 		  "sysctl -qw net.ipv6.conf." PRIVATE_NETDEV ".accept_dad=0 && "

@@ -21,17 +21,11 @@ static inline int answer(struct rd_source *src, int protocol, const void *reques
 {
 	struct answerer *answerer = (struct answerer *)src;
 
-	(void)protocol;
-	(void)request;
-	(void)size;
-	(void)err;
 	return rd_bytes_copy(answerer->data, answerer->size, ret);
 }
 
 static inline int no_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
-	(void)src;
-	(void)ret;
 	return rd_err_set(err, ENOENT, path, "none");
 }
 

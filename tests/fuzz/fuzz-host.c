@@ -38,7 +38,6 @@ static int mirror_list(struct rd_source *src, const char *path, struct rd_texts 
 {
 	size_t size = strlen(path);
 
-	(void)src;
 	for (size_t i = 0; i < RD_ARRAY_SIZE(members); i++) {
 		struct rd_texts names = { (char *[]){ (char *)members[i].name }, 1, 1 };
 		size_t n = strlen(members[i].end);
@@ -58,7 +57,6 @@ static int mirror_read(struct rd_source *src, const char *path, struct rd_bytes 
 	/* One without which there would be no NIC and no end to its GIDs. */
 	if (strstr(path, "/class") && strstr(path, "/pci/"))
 		return rd_bytes_copy("0x030200\n", 9, ret);
-	(void)err;
 	return rd_bytes_copy(mirror->data, mirror->size, ret);
 }
 
@@ -75,9 +73,6 @@ static int mirror_link(struct rd_source *src, const char *path, char **ret, stru
 
 static int mirror_number(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
 {
-	(void)src;
-	(void)path;
-	(void)err;
 	*ret = 1;
 	return 0;
 }
@@ -85,17 +80,11 @@ static int mirror_number(struct rd_source *src, const char *path, uint64_t *ret,
 static int mirror_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
 			  struct rd_err *err)
 {
-	(void)src;
-	(void)request;
-	(void)size;
-	(void)protocol;
-	(void)ret;
 	return rd_err_set(err, EOPNOTSUPP, "netlink", "none");
 }
 
 static uint64_t mirror_now(struct rd_source *src, int clock)
 {
-	(void)src;
 	return (uint64_t)clock;
 }
 

@@ -28,7 +28,6 @@ static int send_one(struct rd_mads *mads, const struct rd_mad *mad, unsigned tim
 {
 	struct network *network = network_of(mads);
 
-	(void)timeout_ms;
 	if (network->n == OPEN_MAX)
 		return rd_err_set(err, EAGAIN, "MAD", "no room");
 	network->open[network->n++] = mad->tid;
@@ -42,7 +41,6 @@ static int recv_one(struct rd_mads *mads, struct rd_mad *ret, int timeout_ms, st
 	size_t left = network->size - network->at, pick;
 	const uint8_t *at = network->data + network->at;
 
-	(void)err;
 	memset(ret, 0, sizeof(*ret));
 	if (left < 8) {
 		/* It has fallen silent. */
@@ -74,7 +72,6 @@ static uint64_t now_of(struct rd_mads *mads)
 
 static void nothing(struct rd_mads *mads)
 {
-	(void)mads;
 }
 
 static const struct rd_mads_ops mads_ops = { send_one, recv_one, now_of, nothing };

@@ -13,8 +13,6 @@
 
 static int no_directory(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
 {
-	(void)src;
-	(void)ret;
 	return rd_err_set(err, ENOENT, path, "none");
 }
 

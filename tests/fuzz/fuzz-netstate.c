@@ -10,7 +10,6 @@
 /* Only the module that lets the firewall be asked for. */
 static int list(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
 {
-	(void)src;
 	*ret = (struct rd_texts){ 0 };
 	return strcmp(path, "/sys/module/nf_tables") == 0 ? 0 : rd_err_set(err, ENOENT, path, "none");
 }

@@ -23,18 +23,12 @@ static int answer_some(struct rd_source *src, int protocol, const void *request,
 
 static int an_inode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
 {
-	(void)src;
-	(void)path;
-	(void)err;
 	*ret = 1;
 	return 0;
 }
 
 static int an_empty_folder(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
 {
-	(void)src;
-	(void)path;
-	(void)err;
 	*ret = (struct rd_texts){ 0 };
 	return 0;
 }

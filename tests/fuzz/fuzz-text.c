@@ -28,7 +28,6 @@ static const struct source_parts same_ops = { .ops.get = parts_get, .ops.name = 
 
 static bool want_all(void *arg, const char *module)
 {
-	(void)arg;
 	return module != NULL;
 }
 

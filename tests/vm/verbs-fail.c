@@ -306,13 +306,11 @@ static int cm_resolve(struct rdma_cm_id *id, struct env *env)
 
 static int cm_disconnect(struct rdma_cm_id *id, struct env *env)
 {
-	(void)env;
 	return rdma_disconnect(id) ? errno : 0;
 }
 
 static void on_alarm(int sig)
 {
-	(void)sig;
 }
 
 static int cm_interrupted(struct rdma_cm_id *id, struct env *env)
@@ -321,7 +319,6 @@ static int cm_interrupted(struct rdma_cm_id *id, struct env *env)
 	struct itimerval soon = { .it_value = { .tv_usec = 200000 } };
 	struct rdma_cm_event *event;
 
-	(void)env;
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	return rdma_get_cm_event(id->channel, &event) ? errno : 0;
