@@ -97,8 +97,7 @@ looked() {
 	mkdir -p "$BATS_TEST_TMPDIR/bare/sys"
 	for args in "-i 0.1 -c 1" "--record $BATS_TEST_TMPDIR/x.csv -c 1" "--until a>1 -c 1"; do
 		# shellcheck disable=SC2086 # words
-		HOST=$BATS_TEST_TMPDIR/bare run --separate-stderr counters $args
-		[ "$status" -eq 3 ]
+		HOST=$BATS_TEST_TMPDIR/bare run -3 --separate-stderr counters $args
 		[[ $stderr == *RDMA* ]]
 	done
 	[ ! -e "$BATS_TEST_TMPDIR/x.csv" ]

@@ -54,7 +54,6 @@ compared() {
 }
 
 @test "documents: what is asked where there is little time is still asked" {
-	run tests/documents "$RD" "$other" --quick --hosts "no host" --commands complete
-	[ "$status" -eq 0 ]
+	run -0 tests/documents "$RD" "$other" --quick --hosts "no host" --commands complete
 	[[ $output == "0 differences in 0 documents and "* ]] || [[ $output == "0 differences in 1 documents and "* ]]
 }

@@ -97,9 +97,8 @@ no_rdma() {
 	chmod 755 "$open"
 	cp "$RD" "$open/rd"
 	for option in --status --detach-all; do
-		run --separate-stderr setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
+		run -3 --separate-stderr setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
 			"$open/rd" --json trace-errno $option
-		[ "$status" -eq 3 ]
 		[[ $stderr == *"traces are unknown"*EPERM*CAP_SYS_ADMIN* ]]
 		[[ $stderr != *"nothing is attached"* ]]
 		jq -e '.status == 3 and .errors[0].errno == "EPERM"' <<<"$output"
@@ -166,11 +165,9 @@ ibv_reg_mr EFAULT ib_umem_get memory-not-mapped high
 ibv_reg_mr EFAULT ib_umem_get memory-not-mapped high
 ibv_reg_mr ENOMEM ib_umem_get memlock-limit high" ]
 	# The limit of the device, and the route, are not in the records: they are of the host.
-	run "$RD" --from tests/bundles/trace-rxe.tar.zst trace-errno
-	[ "$status" -eq 0 ]
+	run -0 "$RD" --from tests/bundles/trace-rxe.tar.zst trace-errno
 	[[ $output == *"max_cqe"* && $output == *"no route"* ]]
-	run --separate-stderr "$RD" --from tests/bundles/trace-rxe.tar.zst trace-errno --summary
-	[ "$status" -eq 0 ]
+	run -0 --separate-stderr "$RD" --from tests/bundles/trace-rxe.tar.zst trace-errno --summary
 	[[ $output == *ib_umem_get* ]]
 	# shellcheck disable=SC2154
 	[[ $stderr == *"25 events in "* ]]
@@ -181,27 +178,21 @@ ibv_reg_mr ENOMEM ib_umem_get memlock-limit high" ]
 	tar --zstd -xf tests/bundles/trace-rxe.tar.zst -C "$BATS_TEST_TMPDIR/t"
 	cd "$BATS_TEST_TMPDIR/t"
 	jq 'del(.hash, .samples[].shape, .samples[].requests[].hash)' manifest.json >m && mv m manifest.json
-	run "$RD" --from . trace-errno --json
-	[ "$status" -eq 0 ]
+	run -0 "$RD" --from . trace-errno --json
 	truncate -s -1 t003/root/trace-errno/events
-	run --separate-stderr "$RD" --from . trace-errno
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from . trace-errno
 	[[ ${stderr_lines[-1]} == *"an event is damaged"* ]]
 	sed -i '1s/.*/trace 1 1 2 3/' t000/root/trace-errno/functions
-	run --separate-stderr "$RD" --from . trace-errno
-	[ "$status" -eq 3 ]
+	run -3 --separate-stderr "$RD" --from . trace-errno
 	[[ ${stderr_lines[0]} == *"written by another version"* ]]
 }
 
 @test "nothing is traced, and no filter applies, with --from" {
 	for bad in --pid=1 --live --service --duration=1 --record=x --stack --device=rxe0; do
-		run "$RD" --from tests/bundles/trace-rxe.tar.zst trace-errno "$bad"
-		[ "$status" -eq 3 ]
+		run -3 "$RD" --from tests/bundles/trace-rxe.tar.zst trace-errno "$bad"
 	done
-	run "$RD" --from tests/bundles/trace-rxe.tar.zst trace-errno -- true
-	[ "$status" -eq 3 ]
+	run -3 "$RD" --from tests/bundles/trace-rxe.tar.zst trace-errno -- true
 	refused --freeze-on=QP_ERR
-	run "$RD" trace-errno --service --black-box /tmp --freeze-on QP_ERR --freeze-on WHAT
-	[ "$status" -eq 3 ]
+	run -3 "$RD" trace-errno --service --black-box /tmp --freeze-on QP_ERR --freeze-on WHAT
 	[[ $output == *WHAT* ]]
 }
