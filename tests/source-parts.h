@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A source for tests, made of a function for each operation; one that is NULL is not asked for. */
+/* A source for tests, made of a function for each operation. What has none is of another source, or not there. */
 #ifndef RD_TESTS_SOURCE_PARTS_H
 #define RD_TESTS_SOURCE_PARTS_H
 
@@ -18,6 +18,7 @@ struct source_parts {
 	int (*stat_mode)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
 	int (*netlink)(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
 		       struct rd_err *err);
+	struct rd_source *inner; /* NULL: none */
 };
 
 static inline int parts_get(struct rd_source *src, const struct rd_query *query, struct rd_reply *ret,
@@ -28,30 +29,29 @@ static inline int parts_get(struct rd_source *src, const struct rd_query *query,
 	char *target = NULL;
 	int r;
 
-	switch ((enum rd_op)query->op) {
-	case RD_OP_READ:
+	if (query->op == RD_OP_READ && parts->read_file)
 		return parts->read_file(src, query->data, &ret->bytes, err);
-	case RD_OP_LIST:
+	if (query->op == RD_OP_LIST && parts->list_dir) {
 		r = parts->list_dir(src, query->data, &names, err);
 		return r < 0 ? r : rd_texts_pack(&names, &ret->bytes);
-	case RD_OP_LINK:
+	}
+	if (query->op == RD_OP_LINK && parts->read_link) {
 		r = parts->read_link(src, query->data, &target, err);
 		if (r == 0)
 			ret->bytes = (struct rd_bytes){ (uint8_t *)target, strlen(target) };
 		return r;
-	case RD_OP_RDEV:
-		return parts->stat_rdev(src, query->data, &ret->number, err);
-	case RD_OP_INO:
-		return parts->stat_ino(src, query->data, &ret->number, err);
-	case RD_OP_MODE:
-		return parts->stat_mode(src, query->data, &ret->number, err);
-	case RD_OP_NETLINK:
-		return parts->netlink(src, query->protocol, query->data, query->size, &ret->bytes, err);
-	case RD_OP_OPEN:
-	case RD_OP_NOW:
-		break;
 	}
-	return -EINVAL;
+	if (query->op == RD_OP_RDEV && parts->stat_rdev)
+		return parts->stat_rdev(src, query->data, &ret->number, err);
+	if (query->op == RD_OP_INO && parts->stat_ino)
+		return parts->stat_ino(src, query->data, &ret->number, err);
+	if (query->op == RD_OP_MODE && parts->stat_mode)
+		return parts->stat_mode(src, query->data, &ret->number, err);
+	if (query->op == RD_OP_NETLINK && parts->netlink)
+		return parts->netlink(src, query->protocol, query->data, query->size, &ret->bytes, err);
+	if (parts->inner)
+		return parts->inner->ops->get(parts->inner, query, ret, err);
+	return rd_err_set(err, ENOENT, query->op == RD_OP_NETLINK ? "netlink" : query->data, "not here");
 }
 
 #endif

@@ -24,9 +24,4 @@ static inline int answer(struct rd_source *src, int protocol, const void *reques
 	return rd_bytes_copy(answerer->data, answerer->size, ret);
 }
 
-static inline int no_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
-{
-	return rd_err_set(err, ENOENT, path, "none");
-}
-
 #endif

@@ -30,17 +30,13 @@ static void judge(const struct rd_counter_set *set, const struct rd_counter_samp
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
-	_cleanup_free_ char *text = malloc(size + 1);
+	_cleanup_free_ char *text = text_of(data, size);
 	struct rd_counter_sample sample = { 0 };
 	struct rd_thresholds thresholds = { 0 };
 	struct rd_meanings meanings = { 0 };
 	struct rd_counter_set set = { 0 };
 	struct rd_errlist notes = { 0 };
 
-	if (!text)
-		return;
-	memcpy(text, data, size);
-	text[size] = '\0';
 	rd_meanings_parse("seed", text, size, &meanings, &notes, NULL);
 	rd_thresholds_parse("seed", text, size, &thresholds, NULL);
 	rd_thresholds_parse("more", text, size, &thresholds, NULL);

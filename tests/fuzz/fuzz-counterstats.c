@@ -51,11 +51,6 @@ static int list_dir(struct rd_source *src, const char *path, struct rd_texts *re
 	return rd_err_set(err, ENOENT, path, "not here");
 }
 
-static int read_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
-{
-	return rd_err_set(err, EINVAL, path, "no link");
-}
-
 static int stat_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
 {
 	*ret = 5;
@@ -72,7 +67,6 @@ static const struct source_parts ops = {
 	.ops.name = "live",
 	.read_file = read_file,
 	.list_dir = list_dir,
-	.read_link = read_link,
 	.stat_ino = stat_ino,
 	.stat_rdev = stat_ino,
 	.netlink = answer_if_sound,

@@ -40,12 +40,8 @@ static void judge(const struct rd_port_views *views, const uint8_t *data, size_t
 {
 	struct rd_effects effects = { .first_wins = separator == '\0' };
 	struct rd_findings findings = { 0 };
-	char *text = malloc(size + 1);
+	char *text = text_of(data, size);
 
-	if (!text)
-		abort();
-	memcpy(text, data, size);
-	text[size] = '\0';
 	rd_effects_own(&effects, text, size, separator);
 	rd_envcheck(views, &effects, &findings);
 	for (size_t i = 0; i < effects.n; i++) {

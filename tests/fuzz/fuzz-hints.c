@@ -5,14 +5,10 @@
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
-	_cleanup_free_ char *text = malloc(size + 1);
+	_cleanup_free_ char *text = text_of(data, size);
 	struct rd_errlist notes = { 0 };
 	struct rd_hints hints = { 0 };
 
-	if (!text)
-		return;
-	memcpy(text, data, size);
-	text[size] = '\0';
 	rd_hints_parse("seed", text, size, &hints, &notes, NULL);
 	rd_hints_parse("more", text, size, &hints, &notes, NULL);
 	rd_hints_deinit(&hints);

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Every file and every link of a host with one NIC says these bytes. */
-#include "fuzz.h"
+#include "answerer.h"
 #include "tests/source-parts.h"
 
 #include "analyse/nicmap/nicmap.h"
 #include "check/shared/check.h"
 #include "collect/host/host.h"
 #include "collect/snapshot/snapshot.h"
-#include "source/bundle/tree.h"
-
-struct mirror {
-	struct rd_source src;
-	const uint8_t *data;
-	size_t size;
-};
 
 static const struct {
 	const char *end, *name;
@@ -52,7 +45,7 @@ static int mirror_list(struct rd_source *src, const char *path, struct rd_texts 
 
 static int mirror_read(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
-	struct mirror *mirror = (struct mirror *)src;
+	const struct answerer *mirror = (struct answerer *)src;
 
 	/* One without which there would be no NIC and no end to its GIDs. */
 	if (strstr(path, "/class") && strstr(path, "/pci/"))
@@ -62,7 +55,7 @@ static int mirror_read(struct rd_source *src, const char *path, struct rd_bytes 
 
 static int mirror_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
 {
-	struct mirror *mirror = (struct mirror *)src;
+	const struct answerer *mirror = (struct answerer *)src;
 
 	if (strstr(path, "/bus/pci/devices/") && !strstr(path, "driver"))
 		*ret = strdup("../../../devices/pci0000:00/0000:00:01.0/0000:01:00.0");
@@ -75,12 +68,6 @@ static int mirror_number(struct rd_source *src, const char *path, uint64_t *ret,
 {
 	*ret = 1;
 	return 0;
-}
-
-static int mirror_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
-			  struct rd_err *err)
-{
-	return rd_err_set(err, EOPNOTSUPP, "netlink", "none");
 }
 
 static uint64_t mirror_now(struct rd_source *src, int clock)
@@ -97,13 +84,12 @@ static const struct source_parts ops = {
 	.stat_rdev = mirror_number,
 	.stat_ino = mirror_number,
 	.stat_mode = mirror_number,
-	.netlink = mirror_netlink,
 	.ops.now = mirror_now,
 };
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
-	struct mirror mirror = { { &ops.ops }, data, size };
+	struct answerer mirror = { { &ops.ops }, data, size };
 	struct rd_errlist errors = { 0 };
 	struct rd_facts facts = { 0 };
 	struct rd_system system = { 0 };

@@ -11,14 +11,7 @@
 #include <errno.h>
 #include <linux/netlink.h>
 
-static int no_directory(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
-{
-	return rd_err_set(err, ENOENT, path, "none");
-}
-
-static const struct source_parts ops = {
-	.ops.get = parts_get, .ops.name = "live", .read_file = no_file, .list_dir = no_directory, .netlink = answer
-};
+static const struct source_parts ops = { .ops.get = parts_get, .ops.name = "live", .netlink = answer };
 
 void fuzz_one(const uint8_t *data, size_t size)
 {

@@ -14,9 +14,7 @@ static int list(struct rd_source *src, const char *path, struct rd_texts *ret, s
 	return strcmp(path, "/sys/module/nf_tables") == 0 ? 0 : rd_err_set(err, ENOENT, path, "none");
 }
 
-static const struct source_parts ops = {
-	.ops.get = parts_get, .ops.name = "live", .netlink = answer, .read_file = no_file, .list_dir = list
-};
+static const struct source_parts ops = { .ops.get = parts_get, .ops.name = "live", .netlink = answer, .list_dir = list };
 
 void fuzz_one(const uint8_t *data, size_t size)
 {

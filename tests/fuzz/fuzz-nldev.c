@@ -36,7 +36,6 @@ static int an_empty_folder(struct rd_source *src, const char *path, struct rd_te
 static const struct source_parts ops = { .ops.get = parts_get,
 					 .ops.name = "live",
 					 .netlink = answer_some,
-					 .read_file = no_file,
 					 .stat_ino = an_inode,
 					 .list_dir = an_empty_folder };
 

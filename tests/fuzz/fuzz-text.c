@@ -1,27 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the kernel lists as text: a source whose every file holds the same bytes. */
-#include "fuzz.h"
+#include "answerer.h"
 #include "tests/source-parts.h"
 
 #include "collect/kernel/kernel.h"
 
-struct same {
-	struct rd_source src;
-	const uint8_t *data;
-	size_t size;
-};
-
 static int same_read_file(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
 {
-	const struct same *same = (const struct same *)src;
-	uint8_t *copy = malloc(same->size + 1);
+	const struct answerer *same = (const struct answerer *)src;
 
-	if (!copy)
-		return rd_err_set(err, ENOMEM, path, "no memory");
-	memcpy(copy, same->data, same->size);
-	copy[same->size] = '\0';
-	*ret = (struct rd_bytes){ copy, same->size };
-	return 0;
+	return rd_bytes_copy(same->data, same->size, ret);
 }
 
 static const struct source_parts same_ops = { .ops.get = parts_get, .ops.name = "same", .read_file = same_read_file };
@@ -33,7 +21,7 @@ static bool want_all(void *arg, const char *module)
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
-	struct same same = { .src = { &same_ops.ops }, .data = data, .size = size };
+	struct answerer same = { { &same_ops.ops }, data, size };
 	struct rd_kmods mods = { 0 };
 	struct rd_ksyms syms = { 0 };
 	struct rd_moddep dep = { 0 };

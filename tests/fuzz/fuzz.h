@@ -12,4 +12,15 @@
 /* Each fuzz-*.c feeds these bytes to one parser. They are aligned as malloc does, and nothing lies behind them. */
 void fuzz_one(const uint8_t *data, size_t size);
 
+/* They with a NUL behind them. */
+static inline char *text_of(const uint8_t *data, size_t size)
+{
+	char *text = calloc(1, size + 1);
+
+	if (!text)
+		abort();
+	memcpy(text, data, size);
+	return text;
+}
+
 #endif

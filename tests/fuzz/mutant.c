@@ -17,16 +17,7 @@
 #define MANY_MAX 12
 #define MANY '~' /* "mlx5_0~17": one of many names for mlx5_0 */
 
-enum ask {
-	READ,
-	LIST,
-	LINK,
-	RDEV,
-	INO,
-	MODE,
-	NETLINK,
-	CLOCK,
-};
+enum ask { READ, LIST, LINK, RDEV, INO, MODE, NETLINK, CLOCK };
 
 struct question {
 	uint64_t key;  /* first: for rd_find_u64 */

@@ -7,35 +7,6 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
-static int fake_read(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
-{
-	struct fake_netlink *fake = (struct fake_netlink *)src;
-
-	return fake->files ? rd_read_file(fake->files, path, ret, err) : rd_err_set(err, ENOENT, path, "no files");
-}
-
-static int fake_list(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
-{
-	struct fake_netlink *fake = (struct fake_netlink *)src;
-
-	return fake->files ? rd_list_dir(fake->files, path, ret, err) : rd_err_set(err, ENOENT, path, "no files");
-}
-
-static int fake_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
-{
-	struct fake_netlink *fake = (struct fake_netlink *)src;
-
-	return fake->files ? rd_read_link(fake->files, path, ret, err) : rd_err_set(err, ENOENT, path, "no files");
-}
-
-static int fake_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	struct fake_netlink *fake = (struct fake_netlink *)src;
-
-	return fake->files ? rd_stat(fake->files, RD_OP_INO, path, ret, err) :
-			     rd_err_set(err, ENOENT, path, "no files");
-}
-
 static uint64_t fake_now(struct rd_source *src, int clock)
 {
 	return (uint64_t)clock + 1;
@@ -82,15 +53,10 @@ static int fake_ask(struct rd_source *src, int protocol, const void *request, si
 
 void fake_netlink_init(struct fake_netlink *fake, struct rd_source *files)
 {
-	*fake = (struct fake_netlink){ .files = files };
-	fake->ops = (struct source_parts){ .ops.get = parts_get,
-					   .ops.name = "live",
-					   .read_file = fake_read,
-					   .list_dir = fake_list,
-					   .read_link = fake_link,
-					   .stat_ino = fake_ino,
-					   .netlink = fake_ask,
-					   .ops.now = fake_now };
+	*fake = (struct fake_netlink){ 0 };
+	fake->ops = (struct source_parts){
+		.ops.get = parts_get, .ops.name = "live", .ops.now = fake_now, .netlink = fake_ask, .inner = files
+	};
 	fake->source.ops = &fake->ops.ops;
 }
 

@@ -11,9 +11,8 @@
 enum { FAKE_FAMILY = 30 }; /* the number that every family of generic netlink has */
 
 struct fake_netlink {
-	struct rd_source source; /* files and folders: of `files`, if there is one */
+	struct rd_source source; /* files and folders: of `files` of fake_netlink_init, if there is one */
 	struct source_parts ops;
-	struct rd_source *files;
 	struct fake_answer {
 		int protocol, type, command; /* of the request; command: of generic netlink, else -1 */
 		int code;		     /* refused with this errno */

@@ -95,23 +95,7 @@ static struct nlmsghdr rdma_request = { .nlmsg_type = 0x1401, .nlmsg_flags = NLM
 struct host {
 	struct rd_source src;
 	struct source_parts ops;
-	struct rd_source *files;
 };
-
-static int host_read(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err)
-{
-	return rd_read_file(((struct host *)src)->files, path, ret, err);
-}
-
-static int host_list(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
-{
-	return rd_list_dir(((struct host *)src)->files, path, ret, err);
-}
-
-static int host_link(struct rd_source *src, const char *path, char **ret, struct rd_err *err)
-{
-	return rd_read_link(((struct host *)src)->files, path, ret, err);
-}
 
 static uint64_t host_now(struct rd_source *src, int clock)
 {
@@ -263,9 +247,6 @@ static const char *const paths[] = {
 static void capture(const char *root, const char *tar, bool redact)
 {
 	struct host host = { .ops = { .ops = { .name = "live", .get = parts_get, .now = host_now },
-				      .read_file = host_read,
-				      .list_dir = host_list,
-				      .read_link = host_link,
 				      .netlink = host_netlink } };
 	_cleanup_(rd_source_closep) struct rd_source *record = NULL;
 	_cleanup_(rd_recording_deinit) struct rd_recording recording = { 0 };
@@ -277,7 +258,7 @@ static void capture(const char *root, const char *tar, bool redact)
 	host.src.ops = &host.ops.ops;
 	route_request.nlmsg_len = rdma_request.nlmsg_len = sizeof(struct nlmsghdr);
 	link_request.nlmsg_len = devlink_request.nlmsg_len = sizeof(struct nlmsghdr);
-	assert_int_equal(rd_source_live_open(root, &host.files, NULL), 0);
+	assert_int_equal(rd_source_live_open(root, &host.ops.inner, NULL), 0);
 	record = rd_source_record_open(&host.src);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(paths); i++)
 		assert_int_not_equal(text_at(record, paths[i])[0], '(');
@@ -294,7 +275,7 @@ static void capture(const char *root, const char *tar, bool redact)
 	if ((redact && rd_record_redact(&recording, &(struct rd_sipkey){ { 1, 2 } }, &redacted, &err) < 0) ||
 	    rd_record_save(&recording, "0", tar, true, NULL, &err) < 0)
 		fail_msg("%s: %s", err.object, err.message);
-	rd_source_closep(&host.files);
+	rd_source_closep(&host.ops.inner);
 }
 
 /* As text whatever its case, as digits of its bytes, and without what separates groups of digits. */
