@@ -136,10 +136,9 @@ static const char *shown(const char *devices, struct rd_findings *findings, size
 	static char text[512];
 	struct rd_selection selection;
 	struct rd_host host = { 0 };
-	struct rd_err err = { 0 };
 
 	make(&host);
-	assert_int_equal(rd_selection_make(&host, devices, &selection, &err), 0);
+	assert_int_equal(rd_selection_make(&host, devices, &selection, NULL), 0);
 	*n = rd_findings_select(&host, &selection, findings);
 	text[0] = '\0';
 	for (size_t i = 0; i < findings->n; i++)

@@ -117,35 +117,35 @@ static void in_order(void)
 	exit(rd_end_in_order(1));
 }
 
-static void fork_has_no_memory(void)
+static void ends_in_fork(bool library)
 {
 	pid_t pid;
 	int status;
 
 	begin();
 	pid = fork();
+	if (pid == 0 && library)
+		exit(1);
 	if (pid == 0)
 		rd_out_of_memory();
 	waitpid(pid, &status, 0);
 	exit(rd_end_in_order(WEXITSTATUS(status) + 10));
 }
 
-static void fork_exits(void)
+static void fork_has_no_memory(void)
 {
-	pid_t pid;
-	int status;
-
-	begin();
-	pid = fork();
-	if (pid == 0)
-		exit(1);
-	waitpid(pid, &status, 0);
-	exit(rd_end_in_order(WEXITSTATUS(status) + 10));
+	ends_in_fork(false);
 }
 
-/* The exit status of a process that does this, and what it writes to standard error. */
-static int run(void (*what)(void), char *said, size_t size)
+static void fork_exits(void)
 {
+	ends_in_fork(true);
+}
+
+/* What a process writes to standard error that does this, and ends with this status. */
+static const char *ended(int expected, void (*what)(void))
+{
+	static char said[1024];
 	int ends[2], status;
 	size_t n = 0;
 	ssize_t got;
@@ -161,70 +161,47 @@ static int run(void (*what)(void), char *said, size_t size)
 		_exit(99);
 	}
 	close(ends[1]);
-	while ((got = read(ends[0], said + n, size - 1 - n)) > 0)
+	while ((got = read(ends[0], said + n, sizeof(said) - 1 - n)) > 0)
 		n += (size_t)got;
 	said[n] = 0;
 	close(ends[0]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
+	assert_int_equal(WEXITSTATUS(status), expected);
+	return said;
 }
 
 TEST(without_memory_all_is_given_back_and_the_exit_status_is_unknown)
 {
 	static const char first[] = "gave back\ntidied\nrdmadiag: out of memory";
-	char said[1024];
+	const char *said = ended(3, no_memory);
 
-	assert_int_equal(run(no_memory, said, sizeof(said)), 3);
 	assert_memory_equal(said, first, sizeof(first) - 1);
 	assert_non_null(strstr(said, "\n  try: "));
 }
 
-TEST(every_kind_of_allocation_ends_so)
+TEST(every_kind_of_allocation_ends_so_and_a_checked_buffer_can_be_used_again)
 {
 	static void (*const kinds[])(void) = { no_memory_to_alloc, no_memory_to_copy, no_memory_to_print,
 					       no_memory_to_reserve, no_memory_for_a_buffer };
-	char said[1024];
 
 	NEEDS_OWN_ALLOCATOR();
-	for (size_t i = 0; i < RD_ARRAY_SIZE(kinds); i++) {
-		assert_int_equal(run(kinds[i], said, sizeof(said)), 3);
-		ASSERT_HAS(said, "gave back\n", "out of memory");
-	}
-}
-
-TEST(a_checked_buffer_says_so_and_can_be_used_again)
-{
-	char said[1024];
-
-	NEEDS_OWN_ALLOCATOR();
-	assert_int_equal(run(no_memory_for_a_checked_buffer, said, sizeof(said)), 17);
-	assert_string_equal(said, "");
+	for (size_t i = 0; i < RD_ARRAY_SIZE(kinds); i++)
+		ASSERT_HAS(ended(3, kinds[i]), "gave back\n", "out of memory");
+	assert_string_equal(ended(17, no_memory_for_a_checked_buffer), "");
 }
 
 TEST(a_library_that_exits_does_not_choose_the_exit_status)
 {
 	static const char first[] = "gave back\ntidied\nrdmadiag: a library called exit()";
-	char said[1024];
 
-	assert_int_equal(run(library_exits, said, sizeof(said)), 3);
-	assert_memory_equal(said, first, sizeof(first) - 1);
+	assert_memory_equal(ended(3, library_exits), first, sizeof(first) - 1);
 }
 
+/* Nor does a forked process give back what is not its own. */
 TEST(an_end_in_order_says_nothing_and_keeps_its_status)
 {
-	char said[1024];
-
-	assert_int_equal(run(in_order, said, sizeof(said)), 1);
-	assert_string_equal(said, "");
-}
-
-TEST(a_forked_process_leaves_alone_what_is_not_its_own)
-{
-	char said[1024];
-
-	assert_int_equal(run(fork_has_no_memory, said, sizeof(said)), 13);
-	assert_string_equal(said, "");
-	assert_int_equal(run(fork_exits, said, sizeof(said)), 11);
-	assert_string_equal(said, "");
+	assert_string_equal(ended(1, in_order), "");
+	assert_string_equal(ended(13, fork_has_no_memory), "");
+	assert_string_equal(ended(11, fork_exits), "");
 }

@@ -52,9 +52,8 @@ static void section_destroyp(struct rd_section **section)
 static void assert_table(const struct rd_section *section, struct rd_table_style style, const char *expected)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
-	struct rd_err err = { 0 };
 
-	assert_int_equal(rd_render_table(section, &style, &out, &err), 0);
+	assert_int_equal(rd_render_table(section, &style, &out, NULL), 0);
 	assert_string_equal(out.data, expected);
 }
 

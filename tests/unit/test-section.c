@@ -58,9 +58,8 @@ static struct rd_section *stored(void)
 static char *as_table(const struct rd_section *section, struct rd_table_style style)
 {
 	struct rd_buf out = { 0 };
-	struct rd_err err = { 0 };
 
-	assert_int_equal(rd_render_table(section, &style, &out, &err), 0);
+	assert_int_equal(rd_render_table(section, &style, &out, NULL), 0);
 	return out.data;
 }
 

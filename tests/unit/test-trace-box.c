@@ -44,11 +44,9 @@ static void box_deinit(struct test_box *b)
 
 static void box_init(struct test_box *b, unsigned freeze_on)
 {
-	struct rd_err err = { 0 };
-
 	strcpy(b->dir, "/tmp/rd-unit-XXXXXX");
 	assert_non_null(mkdtemp(b->dir));
-	assert_int_equal(rd_source_live_open("/proc/self/fdinfo", &b->src, &err), 0);
+	assert_int_equal(rd_source_live_open("/proc/self/fdinfo", &b->src, NULL), 0);
 	b->ctx.source = b->src;
 	b->readings = (struct trace_readings){ .fetch = count_fetch, .arg = &b->fetched, .host = b->src };
 	b->opts.black_box = b->dir;
@@ -56,7 +54,7 @@ static void box_init(struct test_box *b, unsigned freeze_on)
 	b->t.set = (struct rd_fnset){ .modules = &module, .n_modules = 1, .fns = &fn, .n_fns = 1 };
 	b->box = rd_alloc(1, sizeof(*b->box));
 	b->opts.freeze_on = freeze_on;
-	assert_int_equal(trace_box_start(b->box, &b->t, &err), 0);
+	assert_int_equal(trace_box_start(b->box, &b->t, NULL), 0);
 }
 
 static void log_failure(struct test_box *b, uint32_t pid)
@@ -89,7 +87,6 @@ static struct rd_source *open_written(struct test_box *b, uint64_t realtime)
 	_cleanup_free_ struct dirent **names = NULL;
 	_cleanup_free_ char *path = NULL;
 	struct rd_source *ret = NULL;
-	struct rd_err err = { 0 };
 	int n;
 
 	trace_box_write(&b->t, b->box, realtime);
@@ -97,7 +94,7 @@ static struct rd_source *open_written(struct test_box *b, uint64_t realtime)
 	if (n == 3)
 		path = rd_text("%s/%s", b->dir, names[2]->d_name);
 	if (path)
-		assert_int_equal(rd_source_bundle_open(path, &ret, &err), 0);
+		assert_int_equal(rd_source_bundle_open(path, &ret, NULL), 0);
 	while (n > 0)
 		free(names[--n]);
 	return ret;

@@ -176,13 +176,11 @@ Dwfl *dwfl_begin(const Dwfl_Callbacks *callbacks)
 
 Dwfl_Module *dwfl_report_module(Dwfl *dwfl, const char *name, GElf_Addr start, GElf_Addr end)
 {
-	(void)name, (void)start, (void)end;
 	return (Dwfl_Module *)dwfl;
 }
 
 int dwfl_report_end(Dwfl *dwfl, int (*removed)(Dwfl_Module *, void *, const char *, Dwarf_Addr, void *), void *arg)
 {
-	(void)dwfl, (void)removed, (void)arg;
 	return 0;
 }
 
@@ -191,7 +189,6 @@ const char *dwfl_module_info(Dwfl_Module *mod, void ***userdata, Dwarf_Addr *sta
 {
 	static size_t n;
 
-	(void)mod, (void)start, (void)end, (void)dwbias, (void)symbias, (void)mainfile, (void)debugfile;
 	if (userdata)
 		*userdata = (void **)&files[n++ % RD_ARRAY_SIZE(files)];
 	return "a module";
@@ -210,33 +207,28 @@ static uint64_t base(void)
 const char *dwfl_module_addrinfo(Dwfl_Module *mod, GElf_Addr addr, GElf_Off *offset, GElf_Sym *sym, GElf_Word *section,
 				 Elf **elf, Dwarf_Addr *bias)
 {
-	(void)mod, (void)sym, (void)section, (void)elf, (void)bias;
 	*offset = 0;
 	return do_fault((enum fault)(addr - base()));
 }
 
 int dwfl_module_build_id(Dwfl_Module *mod, const unsigned char **bits, GElf_Addr *vaddr)
 {
-	(void)mod, (void)bits, (void)vaddr;
 	return 0;
 }
 
 Elf *dwfl_module_getelf(Dwfl_Module *mod, GElf_Addr *bias)
 {
-	(void)mod, (void)bias;
 	return NULL;
 }
 
 Dwfl_Line *dwfl_module_getsrc(Dwfl_Module *mod, Dwarf_Addr addr)
 {
-	(void)mod, (void)addr;
 	return NULL;
 }
 
 const char *dwfl_lineinfo(Dwfl_Line *line, Dwarf_Addr *addr, int *number, int *column, Dwarf_Word *mtime,
 			  Dwarf_Word *length)
 {
-	(void)line, (void)addr, (void)number, (void)column, (void)mtime, (void)length;
 	return NULL;
 }
 
@@ -246,7 +238,6 @@ static Dwarf_Addr pcs[2];
 
 bool dwfl_attach_state(Dwfl *dwfl, Elf *elf, pid_t pid, const Dwfl_Thread_Callbacks *called, void *arg)
 {
-	(void)dwfl, (void)elf, (void)pid, (void)arg;
 	thread_callbacks = called;
 	return true;
 }
@@ -258,7 +249,6 @@ void dwfl_thread_state_register_pc(Dwfl_Thread *thread, Dwarf_Word pc)
 
 bool dwfl_thread_state_registers(Dwfl_Thread *thread, int first, unsigned n, const Dwarf_Word *regs)
 {
-	(void)thread, (void)first, (void)regs;
 	return n > 0;
 }
 
@@ -266,7 +256,6 @@ int dwfl_getthread_frames(Dwfl *dwfl, pid_t tid, int (*callback)(Dwfl_Frame *, v
 {
 	int r = DWARF_CB_OK;
 
-	(void)dwfl, (void)tid;
 	thread_callbacks->set_initial_registers((Dwfl_Thread *)dwfl, NULL);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(pcs) && r == DWARF_CB_OK; i++)
 		r = callback((Dwfl_Frame *)&pcs[i], arg);
@@ -293,7 +282,6 @@ Dwarf_CFI *dwfl_module_dwarf_cfi(Dwfl_Module *mod, Dwarf_Addr *bias)
 
 int dwarf_cfi_addrframe(Dwarf_CFI *cfi, Dwarf_Addr addr, Dwarf_Frame **frame)
 {
-	(void)cfi, (void)addr;
 	*frame = NULL;
 	return 0;
 }
