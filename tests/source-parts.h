@@ -13,9 +13,7 @@ struct source_parts {
 	int (*read_file)(struct rd_source *src, const char *path, struct rd_bytes *ret, struct rd_err *err);
 	int (*list_dir)(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err);
 	int (*read_link)(struct rd_source *src, const char *path, char **ret, struct rd_err *err);
-	int (*stat_rdev)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
-	int (*stat_ino)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
-	int (*stat_mode)(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err);
+	int (*stat)(struct rd_source *src, enum rd_op op, const char *path, uint64_t *ret, struct rd_err *err);
 	int (*netlink)(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
 		       struct rd_err *err);
 	struct rd_source *inner; /* NULL: none */
@@ -41,12 +39,8 @@ static inline int parts_get(struct rd_source *src, const struct rd_query *query,
 			ret->bytes = (struct rd_bytes){ (uint8_t *)target, strlen(target) };
 		return r;
 	}
-	if (query->op == RD_OP_RDEV && parts->stat_rdev)
-		return parts->stat_rdev(src, query->data, &ret->number, err);
-	if (query->op == RD_OP_INO && parts->stat_ino)
-		return parts->stat_ino(src, query->data, &ret->number, err);
-	if (query->op == RD_OP_MODE && parts->stat_mode)
-		return parts->stat_mode(src, query->data, &ret->number, err);
+	if (query->op >= RD_OP_RDEV && query->op <= RD_OP_MODE && parts->stat)
+		return parts->stat(src, query->op, query->data, &ret->number, err);
 	if (query->op == RD_OP_NETLINK && parts->netlink)
 		return parts->netlink(src, query->protocol, query->data, query->size, &ret->bytes, err);
 	if (parts->inner)

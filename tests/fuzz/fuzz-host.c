@@ -64,7 +64,7 @@ static int mirror_link(struct rd_source *src, const char *path, char **ret, stru
 	return *ret ? 0 : rd_err_set(err, ENOMEM, path, "none");
 }
 
-static int mirror_number(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+static int mirror_number(struct rd_source *src, enum rd_op op, const char *path, uint64_t *ret, struct rd_err *err)
 {
 	*ret = 1;
 	return 0;
@@ -81,9 +81,7 @@ static const struct source_parts ops = {
 	.read_file = mirror_read,
 	.list_dir = mirror_list,
 	.read_link = mirror_link,
-	.stat_rdev = mirror_number,
-	.stat_ino = mirror_number,
-	.stat_mode = mirror_number,
+	.stat = mirror_number,
 	.ops.now = mirror_now,
 };
 

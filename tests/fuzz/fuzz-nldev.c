@@ -21,7 +21,7 @@ static int answer_some(struct rd_source *src, int protocol, const void *request,
 	return answer(src, protocol, request, size, ret, err);
 }
 
-static int an_inode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+static int an_inode(struct rd_source *src, enum rd_op op, const char *path, uint64_t *ret, struct rd_err *err)
 {
 	*ret = 1;
 	return 0;
@@ -33,11 +33,9 @@ static int an_empty_folder(struct rd_source *src, const char *path, struct rd_te
 	return 0;
 }
 
-static const struct source_parts ops = { .ops.get = parts_get,
-					 .ops.name = "live",
-					 .netlink = answer_some,
-					 .stat_ino = an_inode,
-					 .list_dir = an_empty_folder };
+static const struct source_parts ops = {
+	.ops.get = parts_get, .ops.name = "live", .netlink = answer_some, .stat = an_inode, .list_dir = an_empty_folder
+};
 
 void fuzz_one(const uint8_t *data, size_t size)
 {

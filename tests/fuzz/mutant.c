@@ -17,6 +17,7 @@
 #define MANY_MAX 12
 #define MANY '~' /* "mlx5_0~17": one of many names for mlx5_0 */
 
+/* RDEV to MODE: in the order of enum rd_op. Seeds of the corpus go by these numbers. */
 enum ask { READ, LIST, LINK, RDEV, INO, MODE, NETLINK, CLOCK };
 
 struct question {
@@ -357,10 +358,10 @@ static int mutant_list_dir(struct rd_source *src, const char *path, struct rd_te
 	return r;
 }
 
-static int number(struct mutant *mutant, enum ask ask, const char *path, enum rd_op op, uint64_t *ret,
-		  struct rd_err *err)
+static int mutant_stat(struct rd_source *src, enum rd_op op, const char *path, uint64_t *ret, struct rd_err *err)
 {
-	struct question question = about(ask, path);
+	struct mutant *mutant = mutant_of(src);
+	struct question question = about((enum ask)(RDEV + op - RD_OP_RDEV), path);
 	bool changed = is_changed(mutant, &question, path);
 	_cleanup_free_ char *real = place(path);
 	const struct change *change;
@@ -373,21 +374,6 @@ static int number(struct mutant *mutant, enum ask ask, const char *path, enum rd
 		r = 0;
 	}
 	return r;
-}
-
-static int mutant_rdev(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	return number(mutant_of(src), RDEV, path, RD_OP_RDEV, ret, err);
-}
-
-static int mutant_ino(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	return number(mutant_of(src), INO, path, RD_OP_INO, ret, err);
-}
-
-static int mutant_mode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
-{
-	return number(mutant_of(src), MODE, path, RD_OP_MODE, ret, err);
 }
 
 static int mutant_netlink(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
@@ -447,9 +433,7 @@ static const struct source_parts mutant_ops = {
 	.read_file = mutant_read_file,
 	.list_dir = mutant_list_dir,
 	.read_link = mutant_read_link,
-	.stat_rdev = mutant_rdev,
-	.stat_ino = mutant_ino,
-	.stat_mode = mutant_mode,
+	.stat = mutant_stat,
 	.netlink = mutant_netlink,
 	.ops.drain_events = mutant_drain_events,
 	.ops.now = mutant_now,

@@ -181,10 +181,10 @@ static int answer(struct rd_source *src, int protocol, const void *request, size
 	return 0;
 }
 
-static int inode(struct rd_source *src, const char *path, uint64_t *ret, struct rd_err *err)
+static int inode(struct rd_source *src, enum rd_op op, const char *path, uint64_t *ret, struct rd_err *err)
 {
 	*ret = 1;
-	if (((struct kernel *)src)->driver)
+	if (op == RD_OP_INO && ((struct kernel *)src)->driver)
 		return 0;
 	return rd_err_set(err, ENOENT, path, "no");
 }
@@ -209,7 +209,7 @@ static struct kernel kernel_of(size_t n)
 	struct kernel kernel = { .ops = { .ops = { .name = "live", .get = parts_get },
 					  .netlink = answer,
 					  .read_file = read_file,
-					  .stat_ino = inode,
+					  .stat = inode,
 					  .list_dir = list_dir },
 				 .n = n,
 				 .per_message = 4,
