@@ -226,8 +226,7 @@ void made_assert_unknown(struct made_failure *m, const char *const *words)
 	judge(m);
 	if (m->why.id || m->why.cause)
 		fail_msg("%s: %s", m->why.id, m->said);
-	assert_true(m->why.n_evidence || !m->f.read);
-	assert_non_null(m->why.fix);
+	ASSERT_EACH(IS(m->why.n_evidence || !m->f.read, true), IS(m->why.fix != NULL, true));
 	assert_commands(m->why.fix);
 	assert_words(m, words);
 }

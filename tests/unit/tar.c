@@ -71,13 +71,15 @@ int tar_open(const struct rd_buf *tar, struct rd_source **ret, struct rd_err *er
 
 const char *text_at(struct rd_source *source, const char *path)
 {
-	static char text[4096];
+	static char texts[8][4096];
+	static unsigned next;
+	char *text = texts[next++ % RD_ARRAY_SIZE(texts)];
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	int r = rd_read_file(source, path, &bytes, NULL);
 
 	if (r < 0)
-		snprintf(text, sizeof(text), "(%s)", rd_errno_name(r));
+		snprintf(text, sizeof(texts[0]), "(%s)", rd_errno_name(r));
 	else
-		snprintf(text, sizeof(text), "%s", (const char *)bytes.data);
+		snprintf(text, sizeof(texts[0]), "%s", (const char *)bytes.data);
 	return text;
 }

@@ -20,7 +20,7 @@ void file_make(char *path, const void *data, size_t size);
 /* Opens the archive as a source; the file has gone when this returns. */
 int tar_open(const struct rd_buf *tar, struct rd_source **ret, struct rd_err *err);
 
-/* The text of a file of a source, or its errno as "(ENOENT)"; static. */
+/* The text of a file of a source, or its errno as "(ENOENT)"; static, until eight more were read. */
 const char *text_at(struct rd_source *source, const char *path);
 
 #endif

@@ -417,6 +417,5 @@ PLACE_TEST(a_topology_file_of_another_host)
 
 	read_topology(&buf, &file);
 	rd_against_topology(&at->host, &at->map, &file, NULL, &at->against);
-	assert_int_equal(at->against.n, 0);
-	assert_non_null(finding(at, "against-elsewhere"));
+	ASSERT_EACH(IS(at->against.n, 0), IS(finding(at, "against-elsewhere") != NULL, true));
 }

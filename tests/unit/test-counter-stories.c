@@ -302,8 +302,7 @@ static void tell(const struct rd_meanings *meanings, const struct story *story)
 	for (size_t n = 0; (part = strsep(&rest, ";")); n++) {
 		char *name = strchr(part, ':'), *value = name ? strchr(name, '=') : NULL;
 
-		assert_non_null(value);
-		assert_true(n < 16);
+		ASSERT_EACH(IS(value != NULL, true), IS(n < 16, true));
 		*name++ = *value++ = '\0';
 		assert_int_equal(sscanf(value, "%" SCNu64 ">%" SCNu64, &before[n], &now[n]), 2);
 		assert_true(rd_counter_group_parse(part) >= 0);

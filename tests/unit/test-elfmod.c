@@ -230,8 +230,7 @@ OBJECT_TEST(arm64_calls_are_found_with_relocation_or_without)
 	assert_int_equal(o->elf.machine, EM_AARCH64);
 	assert_calls(&o->elf,
 		     "near>leaf, tail>leaf, cond>leaf, by_reloc>shared, by_reloc>outside, by_reloc>outside_tail");
-	assert_true(refers(&o->elf, "takes", "leaf", RD_ELF_ADDRESS));
-	assert_int_equal(o->elf.n_objects, 1);
+	ASSERT_EACH(IS(refers(&o->elf, "takes", "leaf", RD_ELF_ADDRESS), true), IS(o->elf.n_objects, 1));
 	assert_int_equal(rd_elf_object_ptrs(&o->elf, &o->elf.objects[0], &first), 2);
 	assert_int_equal(o->elf.ptrs[first].to, func(&o->elf, "near"));
 }
@@ -423,8 +422,7 @@ OBJECT_TEST(a_build_id_is_read_from_the_file_and_from_the_note_alone)
 	size_t size = 0;
 
 	id = rd_elf_note_build_id(notes, sizeof(notes), &size);
-	assert_non_null(id);
-	assert_int_equal(size, 5);
+	ASSERT_EACH(IS(id != NULL, true), IS(size, 5));
 	assert_memory_equal(id, "\x9\x8\x7\x6\x5", 5);
 	/* Padding may be missing at the very end, the id may not. */
 	assert_non_null(rd_elf_note_build_id(notes, sizeof(notes) - 3, &size));

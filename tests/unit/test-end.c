@@ -166,8 +166,7 @@ static const char *ended(int expected, void (*what)(void))
 	said[n] = 0;
 	close(ends[0]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), expected);
+	ASSERT_EACH(IS(WIFEXITED(status), true), IS(WEXITSTATUS(status), expected));
 	return said;
 }
 

@@ -138,8 +138,7 @@ NET_TEST(sound_tables_route_each_pair)
 	struct rd_path back;
 
 	assert_string_equal(way(net), "host0-0 HCA-1:-1>1 leaf0:1>5 spine0:1>2 leaf1:5>3 host1-2 HCA-1:1>-1");
-	assert_int_equal(net->path.end, RD_ROUTE_ARRIVES);
-	assert_null(rd_path_fault(&net->fabric, &net->path));
+	ASSERT_EACH(IS(net->path.end, RD_ROUTE_ARRIVES), IS(rd_path_fault(&net->fabric, &net->path) == NULL, true));
 	rd_path_find(&net->fabric, &net->routes, net->path.to, fabric_port_at(&net->fabric, HOST(0, 0), 1),
 		     LID_OF(0, 0), &back);
 	assert_true(rd_path_is_reverse(&net->path, &back));
@@ -182,8 +181,7 @@ NET_TEST(a_missing_entry_is_named_at_its_switch)
 NET_TEST(beyond_the_end_of_a_table_is_no_route)
 {
 	RD_SET(net->routes.tables[node_at(net, LEAF(0))].top, LID_OF(1, 2) - 1);
-	assert_string_equal(way(net), "host0-0 HCA-1:-1>1 leaf0:1>-1");
-	assert_int_equal(net->path.end, RD_ROUTE_MISSING);
+	ASSERT_EACH(READS(way(net), "host0-0 HCA-1:-1>1 leaf0:1>-1"), IS(net->path.end, RD_ROUTE_MISSING));
 }
 
 NET_TEST(a_loop_ends_and_is_one_finding)
@@ -359,20 +357,13 @@ static void rename_node(struct net *net, uint64_t guid, const char *name)
 
 NET_TEST(ports_are_found_by_name_guid_and_lid)
 {
-	assert_int_equal(found(net, "host1-2 HCA-1", HOST(1, 2)), 1);
-	assert_int_equal(found(net, "host1-2", HOST(1, 2)), 1);
-	assert_int_equal(found(net, "host1-2/1", HOST(1, 2)), 1);
-	assert_int_equal(found(net, "host1-2/2", 0), 0);
-	assert_int_equal(found(net, "host1-", 0), DOWN);
-	assert_int_equal(found(net, "host2-3 H", HOST(2, 3)), 1);
-	assert_int_equal(found(net, "leaf0", LEAF(0)), 1);
-	assert_int_equal(found(net, "0x20001", LEAF(1)), 1);
-	assert_int_equal(found(net, "0x1000102", HOST(1, 2)), 1);
-	assert_int_equal(found(net, "106", HOST(1, 2)), 1);
-	assert_int_equal(found(net, "2", LEAF(1)), 1);
-	assert_int_equal(found(net, "9999999", 0), 0);
-	assert_int_equal(found(net, "nothing", 0), 0);
-	assert_int_equal(found(net, "", 0), LEAVES + SPINES + LEAVES * DOWN);
+	ASSERT_EACH(IS(found(net, "host1-2 HCA-1", HOST(1, 2)), 1), IS(found(net, "host1-2", HOST(1, 2)), 1),
+		    IS(found(net, "host1-2/1", HOST(1, 2)), 1), IS(found(net, "host1-2/2", 0), 0),
+		    IS(found(net, "host1-", 0), DOWN), IS(found(net, "host2-3 H", HOST(2, 3)), 1),
+		    IS(found(net, "leaf0", LEAF(0)), 1), IS(found(net, "0x20001", LEAF(1)), 1),
+		    IS(found(net, "0x1000102", HOST(1, 2)), 1), IS(found(net, "106", HOST(1, 2)), 1),
+		    IS(found(net, "2", LEAF(1)), 1), IS(found(net, "9999999", 0), 0), IS(found(net, "nothing", 0), 0),
+		    IS(found(net, "", 0), LEAVES + SPINES + LEAVES * DOWN));
 	port_at(net, HOST(1, 2), 1)->guid = 0xabcdef;
 	assert_int_equal(found(net, "0xabcdef", HOST(1, 2)), 1);
 	/* A host whose name begins like another's. */
@@ -382,11 +373,9 @@ NET_TEST(ports_are_found_by_name_guid_and_lid)
 	/* Names that are numbers: the LID of another node, or of none. */
 	set_lid(net, HOST(1, 2), 4000);
 	rename_node(net, HOST(2, 3), "4000");
-	assert_int_equal(found(net, "4000", 0), 2);
-	assert_int_equal(found(net, "400", 0), 0);
+	ASSERT_EACH(IS(found(net, "4000", 0), 2), IS(found(net, "400", 0), 0));
 	rename_node(net, HOST(2, 3), "0x1234");
-	assert_int_equal(found(net, "4000", HOST(1, 2)), 1);
-	assert_int_equal(found(net, "0x1234", HOST(2, 3)), 1);
+	ASSERT_EACH(IS(found(net, "4000", HOST(1, 2)), 1), IS(found(net, "0x1234", HOST(2, 3)), 1));
 }
 
 /* Two leaves with two cables each to one spine, and an adapter with a port at each leaf. */
@@ -416,8 +405,7 @@ NET_TEST(parallel_links_that_are_all_uplinks_are_one_group)
 	judge(net);
 	ASSERT_EACH(IS(net->verdict.pairs, 2), IS(net->verdict.by_end[RD_ROUTE_ARRIVES], 2));
 	assert_int_equal(net->verdict.n, 4); /* of each leaf one, of the spine one to each leaf */
-	assert_int_equal(found(net, "dual", 1), 2);
-	assert_int_equal(found(net, "dual/2", 1), 1);
+	ASSERT_EACH(IS(found(net, "dual", 1), 2), IS(found(net, "dual/2", 1), 1));
 	second->peer = RD_NONE;
 	second->lid = 0;
 	assert_int_equal(found(net, "dual", 1), 1);

@@ -108,10 +108,8 @@ static void assert_consistent(const struct rd_fnset *set)
 static void update(struct rd_fnset *set, struct rd_fnset *newer)
 {
 	rd_fnset_update(set, newer);
-	assert_int_equal(newer->n_fns, 0);
-	assert_null(newer->fns);
-	assert_null(newer->modules);
-	assert_null(newer->roots);
+	ASSERT_EACH(IS(newer->n_fns, 0), IS(newer->fns == NULL, true), IS(newer->modules == NULL, true),
+		    IS(newer->roots == NULL, true));
 	assert_consistent(set);
 }
 

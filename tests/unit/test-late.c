@@ -40,8 +40,7 @@ TEST(a_library_without_one_of_the_functions_is_as_good_as_none)
 	struct rd_err err = { 0 };
 
 	assert_int_equal(load("libm.so.6", "no_such_function", &err), -EOPNOTSUPP);
-	assert_non_null(strstr(err.message, "no_such_function"));
-	assert_null(table.cos);
+	ASSERT_EACH(HAS(err.message, "no_such_function"), IS(table.cos == NULL, true));
 }
 
 /* A process may have given up the right to look between the two calls. */

@@ -72,12 +72,10 @@ TEST(options_of_the_traced_command_are_left_alone)
 	struct line l;
 
 	assert_true(parse(&l, &runner, "runner --events 3 -- ls --json -u x") > 0);
-	ASSERT_EACH(READS(l.operand, "ls"), READS(l.seen.events, "3"));
-	assert_null(l.seen.user);
-	assert_false(l.ctx.globals.json);
+	ASSERT_EACH(READS(l.operand, "ls"), READS(l.seen.events, "3"), IS(l.seen.user == NULL, true),
+		    IS(l.ctx.globals.json, false));
 	assert_true(parse(&l, &runner, "runner ls --json -u x") > 0);
-	ASSERT_EACH(READS(l.operand, "ls"), IS(l.ctx.globals.json, false));
-	assert_null(l.seen.events);
+	ASSERT_EACH(READS(l.operand, "ls"), IS(l.ctx.globals.json, false), IS(l.seen.events == NULL, true));
 }
 
 TEST(options_may_stand_behind_the_operand)
@@ -330,8 +328,7 @@ static void check_variant(const struct rd_cmd *cmd)
 TEST(every_option_has_help_and_a_name_of_its_own)
 {
 	for (const struct rd_cmd *const *cmd = rd_commands; *cmd; cmd++) {
-		assert_non_null((*cmd)->summary);
-		assert_non_null((*cmd)->description);
+		ASSERT_EACH(IS((*cmd)->summary != NULL, true), IS((*cmd)->description != NULL, true));
 		check_table(*cmd);
 		if ((*cmd)->variant) {
 			check_table((*cmd)->variant);

@@ -67,6 +67,5 @@ TEST(a_stack_loses_the_frames_of_the_tracing_itself)
 	for (size_t i = 0; i < 4; i++)
 		assert_string_equal(frames[i].function, left[i]);
 	assert_int_equal(frames[0].offset, 5); /* the origin stands at its call of the trampoline */
-	assert_int_equal(frames[1].offset, 0x50);
-	assert_null(frames[4].function);
+	ASSERT_EACH(IS(frames[1].offset, 0x50), IS(frames[4].function == NULL, true));
 }

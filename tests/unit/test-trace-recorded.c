@@ -130,21 +130,16 @@ TEST(test_events)
 
 		assert_int_equal(rd_trace_recorded_next(r.facts, &at, end, &set, &ev, &host, &err), 1);
 		ASSERT_EACH(IS(host, RD_HOST_KEPT), IS(ev.time_ns, 1000), IS(ev.at_ns, 7), READS(ev.ibdev, "rxe0"),
-			    READS(ev.cgroup, "/a/job"));
-		assert_null(ev.below_modules);
-		assert_null(ev.why.id);
-		assert_int_equal(ev.n_chain, 1);
+			    READS(ev.cgroup, "/a/job"), IS(ev.below_modules == NULL, true), IS(ev.why.id == NULL, true),
+			    IS(ev.n_chain, 1));
 	}
 	{
 		_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 
 		assert_int_equal(rd_trace_recorded_next(r.facts, &at, end, &set, &ev, &host, &err), 1);
-		assert_int_equal(host, RD_HOST_JUDGED);
-		assert_null(ev.ibdev);
-		ASSERT_EACH(READS(ev.below_modules, "mlx5_ib"), READS(ev.why.id, "memlock-limit"),
-			    READS(ev.why.cause, "too much"));
-		assert_null(ev.why.fix);
-		ASSERT_EACH(READS(ev.hint, "a hint"), IS(ev.why.n_evidence, 2));
+		ASSERT_EACH(IS(host, RD_HOST_JUDGED), IS(ev.ibdev == NULL, true), READS(ev.below_modules, "mlx5_ib"),
+			    READS(ev.why.id, "memlock-limit"), READS(ev.why.cause, "too much"),
+			    IS(ev.why.fix == NULL, true), READS(ev.hint, "a hint"), IS(ev.why.n_evidence, 2));
 		ASSERT_EACH(READS(ev.why.evidence[1], "two"), IS(ev.why.confidence, RD_CONFIDENCE_HIGH));
 	}
 	{
@@ -210,10 +205,9 @@ TEST(test_summary)
 	ASSERT_EACH(IS(ret.seconds == sum.seconds, true), IS(ret.per_backend[RD_BACKEND_KPROBE], 3),
 		    IS(ret.totals.lost, 2), IS(ret.totals.missed.known, RD_OK));
 	assert_int_not_equal(ret.totals.run_ns.known, RD_OK);
-	ASSERT_EACH(IS(ret.hidden, 5), IS(ret.early_end, RD_EARLY_END_CPU), IS(ret.n_counts, 2));
-	ASSERT_EACH(IS(back[0].fn, -1), IS(back[0].err, -22));
-	assert_null(back[0].object);
-	ASSERT_EACH(READS(back[0].ibdev, "rxe0"), READS(back[1].verb, "ibv_reg_mr"), IS(read.n, 1));
+	ASSERT_EACH(IS(ret.hidden, 5), IS(ret.early_end, RD_EARLY_END_CPU), IS(ret.n_counts, 2), IS(back[0].fn, -1),
+		    IS(back[0].err, -22), IS(back[0].object == NULL, true), READS(back[0].ibdev, "rxe0"),
+		    READS(back[1].verb, "ibv_reg_mr"), IS(read.n, 1));
 	ASSERT_EACH(IS(read.v[0].code, ENOENT), READS(read.v[0].message, "a message: 1"),
 		    READS(read.v[0].hint, "a hint"));
 }

@@ -84,14 +84,10 @@ static long found(const char *name)
 
 TEST(users_are_found_by_name_and_by_number)
 {
-	assert_int_equal(found("root"), 0);
-	assert_int_equal(found("alice"), 1000);
-	assert_int_equal(found("0"), 0);
-	assert_int_equal(found("1000"), 1000);
-	assert_int_equal(found("4294967294"), UINT32_MAX - 1);
+	ASSERT_EACH(IS(found("root"), 0), IS(found("alice"), 1000), IS(found("0"), 0), IS(found("1000"), 1000),
+		    IS(found("4294967294"), UINT32_MAX - 1));
 	/* As with chown(1): a name goes before a number. */
-	assert_int_equal(found("2000"), 1234);
-	assert_int_equal(found("1001"), -ENOENT);
+	ASSERT_EACH(IS(found("2000"), 1234), IS(found("1001"), -ENOENT));
 }
 
 TEST(a_number_that_is_none_is_nobody)
@@ -112,8 +108,7 @@ TEST(a_number_that_is_none_is_nobody)
 TEST(users_that_cannot_be_looked_up_are_not_absent)
 {
 	look_up_fails = EIO;
-	assert_int_equal(found("alice"), -EIO);
-	assert_int_equal(found("1000"), -EIO);
+	ASSERT_EACH(IS(found("alice"), -EIO), IS(found("1000"), -EIO));
 	look_up_fails = ESRCH; /* how some services say that there is none */
 	assert_int_equal(found("alice"), -ENOENT);
 	look_up_fails = 0;

@@ -50,8 +50,7 @@ TEST(a_return_address_follows_a_call)
 	size_t at = traced_find(&whole, "traced_below") + 1;
 	uint64_t *slot = find_word(user, whole.ustack[at].addr);
 
-	assert_non_null(slot);
-	assert_null(whole.ustack_end);
+	ASSERT_EACH(IS(slot != NULL, true), IS(whole.ustack_end == NULL, true));
 	for (size_t i = 0; i < RD_ARRAY_SIZE(wrong); i++) {
 		_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 
@@ -195,8 +194,7 @@ TEST(a_process_that_ends_while_it_is_read_keeps_what_was_known)
 
 			ended = waitpid(pid, NULL, WNOHANG) != 0;
 			ev = traced_resolve(us, pid, user, 0);
-			assert_int_equal(ev.n_ustack, first.n_ustack);
-			assert_null(ev.ustack_end);
+			ASSERT_EACH(IS(ev.n_ustack, first.n_ustack), IS(ev.ustack_end == NULL, true));
 		}
 	}
 	for (size_t i = 0; i < 2; i++) {
@@ -230,15 +228,12 @@ TEST(maps_are_foreign)
 
 	ASSERT_EACH(IS(maps.complete, true), IS(maps.n, 2), IS(maps.n_areas, 6));
 	assert_string_equal(maps.v[rd_maps_code(&maps, 0x1fff)->file].name, "/a\\012b\\040 c (deleted)");
-	assert_null(rd_maps_code(&maps, 0x2000));
-	assert_int_equal(rd_maps_code(&maps, 0x3000)->file, -1);
-	assert_null(rd_maps_code(&maps, 0x4000));
-	assert_int_equal(rd_maps_code(&maps, 0x5000)->offset, UINT64_C(0xfffffffffffff000));
-	assert_int_equal(rd_maps_code(&maps, 0x6000)->file, -1);
-	assert_non_null(rd_maps_code(&maps, 0x7fff00000fff));
-	assert_non_null(rd_maps_code(&maps, UINT64_C(0xfffffffffffffffe)));
-	assert_null(rd_maps_code(&maps, UINT64_MAX));
-	assert_null(rd_maps_code(&maps, 0));
+	ASSERT_EACH(IS(rd_maps_code(&maps, 0x2000) == NULL, true), IS(rd_maps_code(&maps, 0x3000)->file, -1),
+		    IS(rd_maps_code(&maps, 0x4000) == NULL, true),
+		    IS(rd_maps_code(&maps, 0x5000)->offset, UINT64_C(0xfffffffffffff000)),
+		    IS(rd_maps_code(&maps, 0x6000)->file, -1), IS(rd_maps_code(&maps, 0x7fff00000fff) != NULL, true),
+		    IS(rd_maps_code(&maps, UINT64_C(0xfffffffffffffffe)) != NULL, true),
+		    IS(rd_maps_code(&maps, UINT64_MAX) == NULL, true), IS(rd_maps_code(&maps, 0) == NULL, true));
 }
 
 #define A_LINE "1000-2000 r-xp 00000000 fe:01 7 /a\n"

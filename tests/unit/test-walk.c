@@ -181,12 +181,10 @@ NET_TEST(who_is_silent_is_left_out)
 	net->fake.agents[4].silent = UINT_MAX;
 	net->fake.agents[23].silent = UINT_MAX;
 	assert_int_equal(walk(net), 0);
-	assert_null(node_of(net, 4));
-	assert_null(node_of(net, 23));
-	assert_null(node_of(net, 5));
-	assert_int_equal(net->walk.n, 7);
-	assert_null(node_of(net, 22)->ports[2].peer);
-	assert_true(node_of(net, 22)->ports[2].known);
+	ASSERT_EACH(IS(node_of(net, 4) == NULL, true), IS(node_of(net, 23) == NULL, true),
+		    IS(node_of(net, 5) == NULL, true));
+	ASSERT_EACH(IS(net->walk.n, 7), IS(node_of(net, 22)->ports[2].peer == NULL, true),
+		    IS(node_of(net, 22)->ports[2].known, true));
 	/* At most one host's tries for each round that meets one. */
 	assert_true(net->walk.duration_ns < 3 * 700000000ULL);
 }
@@ -239,8 +237,7 @@ NET_TEST(two_devices_of_one_guid_are_two_nodes)
 		for (unsigned p = 1; p <= 4; p++) {
 			struct rd_walk_node *leaf = node_of(net, k)->ports[p].peer;
 
-			assert_non_null(leaf);
-			assert_int_equal(node_of(net, k)->ports[p].peer_port, 3 + k - 31);
+			ASSERT_EACH(IS(leaf != NULL, true), IS(node_of(net, k)->ports[p].peer_port, 3 + k - 31));
 			assert_ptr_equal(leaf, node_of(net, 31)->ports[p].peer);
 			assert_true(leaf->ports[1].peer && leaf->ports[2].peer);
 			assert_int_equal(leaf->description[5], '2');
@@ -291,9 +288,8 @@ NET_TEST(a_cable_that_is_moved_meanwhile_is_no_second_device)
 	net->fake.agents[4].change = move_away;
 	net->limits.window = 1;
 	assert_int_equal(walk(net), 0);
-	assert_null(net->fake.agents[4].change);
-	assert_int_equal(net->walk.n, 4);
-	assert_null(node_of(net, 4)->twin);
+	ASSERT_EACH(IS(net->fake.agents[4].change == NULL, true), IS(net->walk.n, 4),
+		    IS(node_of(net, 4)->twin == NULL, true));
 	assert_ptr_equal(node_of(net, 4)->ports[1].peer, node_of(net, 3));
 	assert_null(node_of(net, 2)->ports[2].peer);
 }
