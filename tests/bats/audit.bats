@@ -5,11 +5,9 @@
 # trace-errno --audit: what it refuses, and what it reports about the kernels of the virtual machines, which need not run for it.
 # tests/vm/audit has the differences between them.
 
-bats_require_minimum_version 1.5.0
+load here
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	RD=${RDMADIAG:-$PWD/build/rdmadiag}
 	T=$BATS_TEST_TMPDIR
 }
 

@@ -3,12 +3,7 @@
 # shellcheck disable=SC2030,SC2031 # each test has a shell of its own
 # How the binary is built, and what getting its tools may do to a host.
 
-bats_require_minimum_version 1.5.0
-
-setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	RD=${RDMADIAG:-$PWD/build/rdmadiag}
-}
+load here
 
 @test "hardened: position independent, read-only relocations, bound at start, no executable stack" {
 	[ "$(LC_ALL=C readelf -hW "$RD" | awk '$1 == "Type:" { print $2 }')" = DYN ]

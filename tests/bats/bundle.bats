@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Recorded hosts: written, read elsewhere, compared, and refused.
 
-bats_require_minimum_version 1.5.0
+load here
 
 # shellcheck source=tests/until.sh
 . "${BATS_TEST_DIRNAME}/../until.sh"
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	RD=${RDMADIAG:-$PWD/build/rdmadiag}
 	T=$BATS_TEST_TMPDIR
 	DATA=../shared/data
 }

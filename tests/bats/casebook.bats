@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Public cases: the rule that has to name each cause does, and cases that nobody settled raise no alarm.
 
-setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-}
+load here
 
 @test "each case of the casebook is named by its rule, and open ones by none" {
 	run tests/bundles/casebook.py "${RDMADIAG:-build/rdmadiag}" "$BATS_TEST_TMPDIR"

@@ -3,11 +3,9 @@
 # shellcheck disable=SC2154 # bats sets stderr
 # check --user on made-up hosts, as a tree of files: users whose jobs can use RDMA although it does not look so, and users whose jobs cannot.
 
-bats_require_minimum_version 1.5.0
+load here
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	RD=${RDMADIAG:-$PWD/build/rdmadiag}
 	export NO_COLOR=1
 	H=$BATS_TEST_TMPDIR/host
 	local nic=sys/devices/pci0000:00/0000:00:1c.0

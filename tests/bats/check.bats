@@ -3,8 +3,6 @@
 # shellcheck disable=SC2154 # bats sets stderr and stderr_lines
 # check on a made-up host: the line, exit codes, the deadline. On kernels: tests/vm.
 
-bats_require_minimum_version 1.5.0
-
 load made-up-host
 
 # shellcheck source=tests/until.sh

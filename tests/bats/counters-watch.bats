@@ -3,19 +3,15 @@
 # counters again and again: rates, recordings, waiting, metrics, the view; on a made-up host whose counters are moved here.
 # A namespace of mounts lets the program see that host as its own /sys.
 
-bats_require_minimum_version 1.5.0
-
+load here
 load terminal
 
 setup_file() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	export HOST=$BATS_FILE_TMPDIR/host NO_COLOR=1
 	tests/bench/counters-tree "$HOST"
 }
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	RD=${RDMADIAG:-$PWD/build/rdmadiag}
 	IB=$HOST/sys/class/infiniband
 	export RDMADIAG_DATADIR=$PWD/data
 	inside true || skip "no namespace of mounts here"

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # diff on a made-up host with accelerators and switches: PCI links and configuration space. The rest: bundle.bats.
 
-bats_require_minimum_version 1.5.0
-
 load made-up-host
 
 # poke ADDRESS OFFSET BYTE: one byte of a function's configuration space, in hexadecimal, in the copy of the host.

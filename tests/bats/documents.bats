@@ -2,11 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # tests/documents sees what two builds say differently. The other build is this one, with something changed in what it says.
 
-bats_require_minimum_version 1.5.0
+load here
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	RD=${RDMADIAG:-$PWD/build/rdmadiag}
 	other=$BATS_TEST_TMPDIR/other
 	cat >"$other" <<-EOF
 		#!/bin/bash

@@ -4,10 +4,9 @@
 # test waits for what is to be seen, never for a time: how often a simulator is asked, and what it counts by itself, is its
 # own affair.
 
-bats_require_minimum_version 1.5.0
+load here
 
 setup_file() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	# shellcheck source=tests/fabric/lib.sh
 	. tests/fabric/lib.sh
 	fabric_can || return 0 # each test says so
@@ -18,17 +17,14 @@ setup_file() {
 }
 
 teardown_file() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	. tests/fabric/lib.sh
 	exec 7>/dev/null
 	[ -z "${FABRIC_DIR:-}" ] || fabric_down
 }
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	. tests/fabric/lib.sh
 	fabric_can || skip "needs ibsim, opensm and infiniband-diags"
-	RD=${RDMADIAG:-$PWD/build/rdmadiag}
 	DOCS=$BATS_TEST_TMPDIR/docs
 	watch
 }

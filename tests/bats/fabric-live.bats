@@ -3,12 +3,10 @@
 # shellcheck disable=SC2154
 # counters --fabric --live on small terminals and networks that respond slowly.
 
-bats_require_minimum_version 1.5.0
-
+load here
 load terminal
 
 setup_file() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	# shellcheck source=tests/fabric/lib.sh
 	. tests/fabric/lib.sh
 	fabric_can && command -v tmux >/dev/null || return 0 # each test says so
@@ -22,18 +20,15 @@ setup_file() {
 }
 
 teardown_file() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	. tests/fabric/lib.sh
 	exec 7>/dev/null
 	[ -z "${FABRIC_DIR:-}" ] || fabric_down
 }
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	. tests/fabric/lib.sh
 	fabric_can || skip "needs ibsim, opensm and infiniband-diags"
 	command -v tmux >/dev/null || skip "no tmux"
-	RD=${RDMADIAG:-$PWD/build/rdmadiag}
 	n_terminals=0
 }
 

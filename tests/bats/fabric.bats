@@ -3,11 +3,9 @@
 # shellcheck disable=SC2154 # bats sets stderr and stderr_lines
 # counters --fabric without a network: what is refused, plans, topologies held against each other.
 
-bats_require_minimum_version 1.5.0
+load here
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	RD=${RDMADIAG:-$PWD/build/rdmadiag}
 	export NO_COLOR=1
 	PLAN=$BATS_TEST_TMPDIR/plan
 	NOW=$BATS_TEST_TMPDIR/now
@@ -34,8 +32,9 @@ json() {
 	python3 -c 'import json, sys; d = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1" <<<"$output"
 }
 
+# The exit status that it must have, and options.
 fabric() {
-	run --separate-stderr "$RD" counters --fabric "$@"
+	run "-$1" --separate-stderr "$RD" counters --fabric "${@:2}"
 }
 
 @test "a command line that makes no sense is refused, exit 3" {
@@ -43,8 +42,7 @@ fabric() {
 		"--topology $PLAN" "--interval 0.01" "--window 0" "--subsets nonsense" "--plan --shard 1/2 --interval 1" \
 		"--live --json" "--count 3" "--openmetrics --interval 1" "--record x.txt" "--record x.json" "--from none.csv"; do
 		# shellcheck disable=SC2086 # words
-		fabric $args
-		[ "$status" -eq 3 ] || { echo "$args: $status" && false; }
+		fabric 3 $args
 		[ -z "$output" ]
 		[ -n "$stderr" ]
 		[[ $stderr != *"errno"* ]]
@@ -55,36 +53,32 @@ fabric() {
 
 @test "a host without a way into a network says so, exit 3" {
 	[ ! -e /dev/infiniband/umad0 ] || skip "this host has one"
-	fabric
-	[ "$status" -eq 3 ]
+	fabric 3
 	[ -z "$output" ]
 	[ "${#stderr_lines[@]}" -le 2 ]
 	[[ $stderr == "rdmadiag: "*"("E*")"* ]]
-	fabric --json
-	[ "$status" -eq 3 ]
+	fabric 3 --json
 	[ "$(json 'd["status"], len(d["errors"])')" = "(3, 1)" ]
 }
 
 @test "the plan gives every port to one host, evenly, whoever asks" {
 	printf '%s\n' n00 n11 n22 n33 n40 n51 n62 n73 >"$HOSTS"
-	fabric --plan --shards "$HOSTS" --topology "$PLAN" --json
-	[ "$status" -eq 0 ]
+	fabric 0 --plan --shards "$HOSTS" --topology "$PLAN" --json
 	[ "$(json 'sum(h["ports"] for h in d["plan"]) == d["ports"] == 128')" = True ]
 	[ "$(json 'all(h["ports"] <= 16 + 4 for h in d["plan"])')" = True ]
 	[ "$(json 'all(h["found"] and h["own"] == 1 and h["leaf"] > 0 and h["predicted_seconds"] > 0 for h in d["plan"])')" = True ]
 	[ "$(json 'd["latency_kind"]')" = assumed ]
 	topology=$(json 'd["topology"]')
 	tac "$HOSTS" >"$HOSTS.other"
-	fabric --plan --shards "$HOSTS.other" --topology "$PLAN" --json
+	fabric 0 --plan --shards "$HOSTS.other" --topology "$PLAN" --json
 	[ "$(json 'd["topology"]')" = "$topology" ]
 }
 
 @test "the share of a host that is not there is shown as not covered, exit 1" {
 	printf '%s\n' n00 n11 gone >"$HOSTS"
-	fabric --plan --shards "$HOSTS" --topology "$PLAN"
-	[ "$status" -eq 1 ]
+	fabric 1 --plan --shards "$HOSTS" --topology "$PLAN"
 	[[ $output =~ (3[0-9]|4[0-9])" of 128 ports not covered" ]]
-	fabric --plan --shards "$HOSTS" --topology "$PLAN" --json
+	fabric 1 --plan --shards "$HOSTS" --topology "$PLAN" --json
 	[ "$(json '[h["host"] for h in d["plan"] if not h["found"]]')" = "['gone']" ]
 }
 
@@ -92,43 +86,35 @@ fabric() {
 	file=$PWD/../shared/data/fabric/psmn-X5.ibnetdiscover.txt
 	[ -e "$file" ] || skip "the data is not here"
 	for n in 8 64; do
-		fabric --plan --shard "1/$n" --topology "$file" --json
-		[ "$status" -eq 0 ]
+		fabric 0 --plan --shard "1/$n" --topology "$file" --json
 		[ "$(json 'sum(h["ports"] for h in d["plan"]) == d["ports"] > 400')" = True ]
 		[ "$(json "all(h['ports'] <= d['ports'] / $n + 1 + (d['ports'] / $n) ** 0.5 for h in d['plan'])")" = True ]
 	done
 }
 
 @test "a topology as planned has nothing to say; cables and nodes that differ are named" {
-	fabric --compare "$PLAN" --topology "$PLAN"
-	[ "$status" -eq 0 ]
+	fabric 0 --compare "$PLAN" --topology "$PLAN"
 	[ "${lines[0]}" = "$PLAN: 0 differences from $PLAN" ]
 	grep -v '^link 0x200 1 ' "$PLAN" | sed 's/^link 0x201 1 0x3010 1/link 0x201 1 0x3011 1/; s/^link 0x201 2 0x3011 1/link 0x201 2 0x3010 1/' >"$NOW"
-	fabric --compare "$PLAN" --topology "$NOW" --json
-	[ "$status" -eq 1 ]
+	fabric 1 --compare "$PLAN" --topology "$NOW" --json
 	[ "$(json 'sorted(f["id"] for f in d["findings"])')" = \
 		"['fabric-cable-missing', 'fabric-cable-moved', 'fabric-cable-moved']" ]
 	grep -v 0x3000 "$PLAN" >"$NOW"
-	fabric --compare "$PLAN" --topology "$NOW"
-	[ "$status" -eq 2 ]
+	fabric 2 --compare "$PLAN" --topology "$NOW"
 	[[ $output == *"critical: n00 mlx5_0 (0x0000000000003000): channel adapter in the saved topology is missing from the fabric"* ]]
 }
 
 @test "a damaged file is refused with its line" {
 	echo 'node 1 switch' >>"$PLAN"
-	fabric --compare "$PLAN" --topology "$PLAN"
-	[ "$status" -eq 3 ]
+	fabric 3 --compare "$PLAN" --topology "$PLAN"
 	[[ $stderr == *"$PLAN: line "*": expected: node GUID"* ]]
-	fabric --compare /no/such --topology "$PLAN"
-	[ "$status" -eq 3 ]
+	fabric 3 --compare /no/such --topology "$PLAN"
 	[[ $stderr == *"/no/such"*"(ENOENT)"* ]]
 	echo 'SymbolErrorCounter ten' >"$NOW"
-	fabric --thresholds "$NOW"
-	[ "$status" -eq 3 ]
+	fabric 3 --thresholds "$NOW"
 	[[ $stderr == *"$NOW: line 1: "* ]]
 	echo 'node[1-3]' >"$HOSTS"
-	fabric --plan --shards "$HOSTS" --topology "$PLAN"
-	[ "$status" -eq 3 ]
+	fabric 3 --plan --shards "$HOSTS" --topology "$PLAN"
 	[[ $stderr == *"scontrol show hostnames"* ]]
 }
 
@@ -160,21 +146,18 @@ END
 @test "shares are put together: coverage, skew, and findings once" {
 	share "$PLAN.1" one 1 10 1 2 3:300
 	share "$PLAN.2" two 2 12 4 5 6:x
-	fabric --merge "$PLAN.1" "$PLAN.2" --json
-	[ "$status" -eq 1 ]
+	fabric 1 --merge "$PLAN.1" "$PLAN.2" --json
 	[ "$(json 'd["schema"], d["skew_seconds"], d["coverage"]')" = "('rdmadiag/counters-fabric-merge/1', 2.0, {'shares': 2, 'shares_missing': 0, 'ports': 6, 'fresh': 5, 'unread': 1, 'ports_missing': 0, 'duplicates': 0})" ]
 	[ "$(json '[(f["id"], f["subject"], f["fix"], f["advice"]) for f in d["findings"]]')" = "[('fabric-errors', 'port 3', 'perfquery -R 7 3\nsminfo', 'swap it; then look again')]" ]
 	[ "$(json '[(p["port"], p["fresh"], p["age_seconds"], p["counters"]["SymbolErrorCounter"]) for p in d["ports"]][2:6:3]')" = "[(3, True, 2.5, 300), (6, False, 0.5, None)]" ]
-	fabric --merge "$PLAN.1" "$PLAN.2"
-	[ "$status" -eq 1 ]
+	fabric 1 --merge "$PLAN.1" "$PLAN.2"
 	[ "${lines[0]}" = "2 of 2 shares: 0 critical, 1 warning; 1 nodes, 5 ports read, 1 NOT read; read within 2.0 s" ]
 }
 
 @test "of a port that two files have the newest reading counts, and a finding of both is reported once" {
 	share "$PLAN.1" one 1 10 1 2 3:300
 	share "$PLAN.2" two 2 12 3:400 4 5
-	fabric --merge "$PLAN.2" "$PLAN.1" --json
-	[ "$status" -eq 1 ]
+	fabric 1 --merge "$PLAN.2" "$PLAN.1" --json
 	[ "$(json 'd["coverage"]["duplicates"], [p["counters"]["SymbolErrorCounter"] for p in d["ports"]], len(d["findings"])')" = "(1, [0, 0, 400, 0, 0], 1)" ]
 }
 
@@ -182,17 +165,14 @@ END
 	share "$PLAN.1" one 1 10 1 2 3
 	share "$PLAN.2" two 2 12 4 5 6
 	printf '%s\n' two one >"$HOSTS"
-	fabric --merge --shards "$HOSTS" "$PLAN.1"
-	[ "$status" -eq 1 ]
+	fabric 1 --merge --shards "$HOSTS" "$PLAN.1"
 	[[ ${lines[0]} == "1 of 2 shares: 0 critical, 1 warning; 1 nodes, 3 ports read, 3 of missing shares; "* ]]
 	[[ $output == *"share 2 (two) of 2"*"3 ports not read"* ]]
 	share "$PLAN.3" other 2 12 4 5 6
-	fabric --merge --json "$PLAN.1" "$PLAN.2" "$PLAN.3"
-	[ "$status" -eq 1 ]
+	fabric 1 --merge --json "$PLAN.1" "$PLAN.2" "$PLAN.3"
 	[ "$(json '[f["id"] for f in d["findings"]], "other" in d["findings"][0]["subject"]')" = "(['fabric-share-topology'], True)" ]
 	sed -i 's/03:04:12/03:24:12/' "$PLAN.2"
-	fabric --merge --json "$PLAN.1" "$PLAN.2"
-	[ "$status" -eq 1 ]
+	fabric 1 --merge --json "$PLAN.1" "$PLAN.2"
 	[ "$(json '[(f["id"], f["subject"].split()[0]) for f in d["findings"]]')" = "[('fabric-share-old', 'one')]" ]
 }
 
@@ -201,8 +181,7 @@ END
 	share "$PLAN.2" one 1 20 1 2
 	share "$PLAN.3" two 2 20 4 5 6
 	(cat "$PLAN.2" && echo && cat "$PLAN.1" && echo) >"$PLAN.lines"
-	fabric --merge --json "$PLAN.lines" "$PLAN.3"
-	[ "$status" -eq 0 ]
+	fabric 0 --merge --json "$PLAN.lines" "$PLAN.3"
 	[ "$(json 'len(d["shares"]), [p["port"] for p in d["ports"]], d["coverage"]["duplicates"]')" = "(2, [1, 2, 4, 5, 6], 0)" ]
 }
 
@@ -215,13 +194,12 @@ END
 		cat "$PLAN.3" >>"$PLAN.1"
 	done
 	share "$PLAN.2" two 2 13 5 6
-	fabric --merge --json "$PLAN.1" "$PLAN.2"
+	fabric 0 --merge --json "$PLAN.1" "$PLAN.2"
 	[ "$(json '[(p["port"], p["fresh"], p["counters"]["SymbolErrorCounter"]) for p in d["ports"]]')" = \
 		"[(1, True, 7), (2, True, 9), (3, True, 6), (4, True, 8), (5, True, 0), (6, True, 0)]" ]
 	# What is in no earlier document cannot be completed.
 	tail -n 1 "$PLAN.1" >"$PLAN.4"
-	fabric --merge "$PLAN.4" "$PLAN.2"
-	[ "$status" -eq 3 ]
+	fabric 3 --merge "$PLAN.4" "$PLAN.2"
 }
 
 @test "a damaged or foreign file is refused by name" {
@@ -236,14 +214,11 @@ END
 	(echo time,host && echo 2026-01-02T03:04:05Z,one) >"$PLAN.csv"
 	: >"$PLAN.empty"
 	for file in cut guid index time schema deep unjudged csv empty; do
-		fabric --merge "$PLAN.1" "$PLAN.$file"
-		[ "$status" -eq 3 ]
+		fabric 3 --merge "$PLAN.1" "$PLAN.$file"
 		[ -z "$output" ]
 		[[ $stderr == *"$PLAN.$file: "* ]]
 	done
-	fabric --merge /no/such
-	[ "$status" -eq 3 ]
+	fabric 3 --merge /no/such
 	[[ $stderr == *"/no/such"*"(ENOENT)"* ]]
-	fabric --merge
-	[ "$status" -eq 3 ]
+	fabric 3 --merge
 }

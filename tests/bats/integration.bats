@@ -3,10 +3,9 @@
 # shellcheck disable=SC2154,SC2030,SC2031 # bats sets stderr; each test has a shell of its own
 # The snippets for workload managers and monitoring, with a host on which all is well and one on which a link lost lanes.
 
-bats_require_minimum_version 1.5.0
+load here
 
 setup_file() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	local rd=${RDMADIAG:-$PWD/build/rdmadiag} host=$BATS_FILE_TMPDIR/good
 	tests/bench/nic-map-tree "$host"
 	cp -r "$host" "$BATS_FILE_TMPDIR/bad"
@@ -20,7 +19,6 @@ setup_file() {
 }
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	T=$BATS_FILE_TMPDIR
 }
 

@@ -3,8 +3,9 @@
 # turn: 1
 # A lint that cannot fail holds nothing: each is shown a breach of its rule, in a copy of the tree.
 
+load here
+
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	copy=$BATS_TEST_TMPDIR/tree
 	mkdir -p "$copy"
 	cp -r lib cmd bpf data man doc scripts completions integration tests Makefile ./*.md NEWS rdmadiag.spec .clang-format "$copy"

@@ -6,7 +6,6 @@ load made-up-host
 load terminal
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	export RD=${RDMADIAG:-$PWD/build/rdmadiag}
 	command -v tmux >/dev/null || skip "no tmux"
 	n_terminals=0

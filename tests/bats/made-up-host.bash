@@ -2,15 +2,12 @@
 # shellcheck shell=bash
 # For files about the host that tests/bench/nic-map-tree makes up: made once a file, its folder in HOST; the binary in RD.
 
+load here
+export RD NO_COLOR=1
+
 setup_file() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	export HOST=$BATS_FILE_TMPDIR/host
 	tests/bench/nic-map-tree "$HOST"
-}
-
-setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	export RD=${RDMADIAG:-$PWD/build/rdmadiag} NO_COLOR=1
 }
 
 # two_samples FOLDER PATH VALUE: a bundle of the host in which the file at PATH has become VALUE when it was looked at again.

@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What holds for every command: help, errors, exit codes, output that cannot be written, completion, pages, installing.
 
-bats_require_minimum_version 1.5.0
-
-setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	RD=${RDMADIAG:-$PWD/build/rdmadiag}
-}
+load here
 
 commands() {
 	"$RD" complete --dump | jq -r '.commands[] | select(.hidden | not).name'

@@ -3,20 +3,16 @@
 # turn: 2
 # What happens when there is no memory.
 
-bats_require_minimum_version 1.5.0
-
 load made-up-host
 
 setup_file() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	export HOST=$BATS_FILE_TMPDIR/host SHIM=$BATS_FILE_TMPDIR/no-memory.so
 	tests/bench/nic-map-tree "$HOST"
 	"${CC:-cc}" -O2 -Wall -Wextra -Wno-unused-parameter -shared -fPIC -o "$SHIM" tests/bats/no-memory.c
 }
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	export RD=${RDMADIAG:-$PWD/build/rdmadiag} NO_COLOR=1 TZ=UTC
+	export TZ=UTC
 	! nm -D "$RD" | grep -q __asan || skip "AddressSanitizer has an allocator of its own"
 }
 

@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --openmetrics and --textfile, for every command that takes them: both formats by their own validators.
 
-bats_require_minimum_version 1.5.0
-
-setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	RD=${RDMADIAG:-$PWD/build/rdmadiag}
-
-}
+load here
 
 # The distribution's python has the parser, whatever python stands first in the path.
 openmetrics_families() {

@@ -4,8 +4,6 @@
 # nic-map on a made-up host: tables, documents, exit codes. Distances and choices are unit tests; the rest needs a machine of
 # its own: tests/vm.
 
-bats_require_minimum_version 1.5.0
-
 load made-up-host
 load terminal
 

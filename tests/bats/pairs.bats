@@ -3,8 +3,9 @@
 # turn: 2
 # Pairs of hosts that differ in one known thing: tests/bundles/silent/pairs.py.
 
+load here
+
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	# Thousands of small files: in memory where there is room for them.
 	WORK=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
 }

@@ -3,8 +3,6 @@
 # shellcheck disable=SC2154 # bats sets stderr and stderr_lines
 # What others wrote is parsed without privileges, and all that commands do with it still works.
 
-bats_require_minimum_version 1.5.0
-
 load made-up-host
 
 confined() {

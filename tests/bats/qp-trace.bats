@@ -2,12 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # qp-state over time: from a host that was recorded in three samples, and what goes wrong before anything is hooked.
 
-bats_require_minimum_version 1.5.0
-
+load here
 load terminal
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	R=${RDMADIAG:-$PWD/build/rdmadiag}
 	export NO_COLOR=1
 	# One sender whose peer was killed (17), one that has given up (18), one connection half made (19).

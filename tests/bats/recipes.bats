@@ -4,11 +4,9 @@
 # that run the command here, with the host's bundle in place of its kernel; clush and pdsh are the real ones where they are installed,
 # and stubs.
 
-bats_require_minimum_version 1.5.0
+load here
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	RD=${RDMADIAG:-$PWD/build/rdmadiag}
 	T=$BATS_TEST_TMPDIR
 	TOP=$PWD
 	export RD T NO_COLOR=1

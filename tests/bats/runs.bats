@@ -3,8 +3,6 @@
 # shellcheck disable=SC2154 # bats sets stderr and stderr_lines
 # nic-map --against: published logs and topology files say what RUNS.md has; files that are none are refused.
 
-bats_require_minimum_version 1.5.0
-
 load made-up-host
 
 @test "published logs and topology files are compared as RUNS.md says" {

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # rdmadiag shell: scripts on standard input, and somebody at a terminal.
 
+load here
 load terminal
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	export RD=${RDMADIAG:-$PWD/build/rdmadiag} RDMADIAG_DATADIR=$PWD/data
 	export XDG_STATE_HOME=$BATS_TEST_TMPDIR/state
 	HUNG=tests/bundles/qp-hung.tar.zst

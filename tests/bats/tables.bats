@@ -3,11 +3,9 @@
 # shellcheck disable=SC2154 # bats sets stderr and stderr_lines
 # Tables that come with the program, and what a site adds to them.
 
-bats_require_minimum_version 1.5.0
+load here
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	RD=${RDMADIAG:-$PWD/build/rdmadiag}
 	export NO_COLOR=1
 	HOST=$BATS_TEST_TMPDIR/host
 	PORT=$HOST/sys/class/infiniband/mlx5_0/ports/1

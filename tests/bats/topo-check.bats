@@ -3,8 +3,6 @@
 # shellcheck disable=SC2154 # bats sets stderr and stderr_lines
 # topo-check on a made-up host: page, document, exit codes. Each rule both ways: tests/unit/test-check-*.c; on kernels: tests/vm.
 
-bats_require_minimum_version 1.5.0
-
 load made-up-host
 
 topo() {

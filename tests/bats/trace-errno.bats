@@ -4,12 +4,7 @@
 # What trace-errno does before it touches a kernel, and where there is nothing to trace. The rest needs a machine of its
 # own: tests/vm.
 
-bats_require_minimum_version 1.5.0
-
-setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	RD=${RDMADIAG:-$PWD/build/rdmadiag}
-}
+load here
 
 # refused ARGUMENT...: bad usage. Exit 3, nothing on standard output, one or two lines that name the first argument.
 refused() {

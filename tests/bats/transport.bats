@@ -2,11 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Bundles through pipes: `capture -` writes them, `-` instead of a file reads them.
 
-bats_require_minimum_version 1.5.0
+load here
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
-	RD=${RDMADIAG:-$PWD/build/rdmadiag}
 	T=$BATS_TEST_TMPDIR
 	A=tests/bundles/pair-a.tar.zst
 	B=tests/bundles/pair-b.tar.zst

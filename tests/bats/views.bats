@@ -7,7 +7,6 @@ load made-up-host
 load terminal
 
 setup() {
-	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	export RD=${RDMADIAG:-$PWD/build/rdmadiag} RDMADIAG_DATADIR=$PWD/data NO_COLOR=1 LC_ALL=C.UTF-8
 	command -v tmux >/dev/null || skip "no tmux"
 	n_terminals=0

@@ -5,8 +5,6 @@
 # space and 10 s of CPU, twice what tests/bench/worst, which measures all of these inputs, aims at.
 
 load made-up-host
-bats_require_minimum_version 1.5.0
-
 # worst NAME: makes this input of tests/bench/worst_inputs.py, its path in INPUT.
 worst() {
 	INPUT=$(python3 -B tests/bench/worst_inputs.py "$BATS_TEST_TMPDIR" "$1")
