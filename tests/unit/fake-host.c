@@ -53,7 +53,7 @@ void fake_host_remove(struct fake_host *host, const char *path)
 
 int fake_host_run(struct fake_host *host, const char *command)
 {
-	char line[2048];
+	char line[8192];
 	int status;
 
 	assert_true((size_t)snprintf(line, sizeof(line), "cd %s && { %s; }", host->root, command) < sizeof(line));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What must not be found in a redacted bundle, in any form, and what must still fit together in it. */
+#include "fake-host.h"
 #include "fake-netlink.h"
 #include "tar.h"
 #include "tests/source-parts.h"
@@ -140,14 +141,12 @@ static int host_netlink(struct rd_source *src, int protocol, const void *request
 	return 0;
 }
 
-static void make_files(const char *root)
+static void make_files(struct fake_host *host)
 {
-	_cleanup_free_ char *command = NULL;
-
-	assert_true(
-		asprintf(
-			&command,
-			"cd %s && mkdir -p proc/sys/kernel proc/net proc/7 sys/net/enx02c903a1b2c3 sys/ib sys/pci &&"
+	assert_int_equal(
+		fake_host_run(
+			host,
+			"mkdir -p proc/sys/kernel proc/net proc/7 sys/net/enx02c903a1b2c3 sys/ib sys/pci &&"
 			"echo gpu-node-17.example.org > proc/sys/kernel/hostname &&"
 			"echo 'GPU-NODE-17 HCA-1' > sys/ib/node_desc && echo 218.0.219.13 > sys/ib/fw_ver &&"
 			"echo 0002:c903:00a1:b2c4 > sys/ib/node_guid && echo 0x0002c90300a1b2c4 > sys/ib/guid2 &&"
@@ -161,16 +160,15 @@ static void make_files(const char *root)
 			"printf 'python\\0train.py\\0--secret-token\\0' > proc/7/cmdline &&"
 			"echo 'BOOT_IMAGE=/vmlinuz root=UUID=5f1c2d3e-0000-1111-2222-333344445555 iommu=pt' > proc/cmdline &&"
 			"printf 'Iface\\tDestination\\tGateway\\neth0\\t00000000\\t0114010A\\neth0\\t1E14010A\\t00000000\\n'"
-			" > proc/net/route && mkdir dev && printf '%%s\\n'"
+			" > proc/net/route && mkdir dev && printf '%s\\n'"
 			" '6,0,0,-;Command line: root=UUID=5f1c2d3e-0000-1111-2222-333344445555 iommu=pt'"
 			" '6,1,5,-;usb 1-1: SerialNumber: USB-SN-99' '12,2,6,-;a program'\\''s secret'"
 			" '4,3,7,-;mlx5_core 0000:1b:00.0 enx02c903a1b2c3: Link down from 10.1.20.30' ' DEVICE=+pci:0000:1b:00.0'"
 			" > dev/kmsg && echo 'via 10.1.20.1 dev eth0 src 10.1.20.30' > proc/net/text &&"
 			"printf '200000000000000000c903fffea1b2c3 02 40\\n' > proc/net/if_inet6 &&"
 			"(head -c 256 /dev/zero; printf '\\003\\000\\001\\000\\303\\262\\241\\376\\377\\003\\311\\000';"
-			" head -c 100 /dev/zero) > sys/pci/config",
-			root) > 0);
-	assert_int_equal(system(command), 0);
+			" head -c 100 /dev/zero) > sys/pci/config"),
+		0);
 }
 
 #define UID "3a4b5c6d_7e8f_4a0b_9c1d_2e3f4a5b6c7d"
@@ -179,14 +177,12 @@ static void make_files(const char *root)
 	"kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID ".slice/cri-containerd-" CONTAINER ".scope"
 
 /* What belongs to people: their programs, jobs, containers, files. */
-static void make_named(const char *root)
+static void make_named(struct fake_host *host)
 {
-	_cleanup_free_ char *command = NULL;
-
-	assert_true(
-		asprintf(
-			&command,
-			"cd %s && echo acme_solver > proc/7/comm && mkdir -p etc sys/fs/cgroup/" GROUP
+	assert_int_equal(
+		fake_host_run(
+			host,
+			"echo acme_solver > proc/7/comm && mkdir -p etc sys/fs/cgroup/" GROUP
 			" sys/fs/cgroup/acme.slice/acme-batch.service proc/8 &&"
 			"printf '4:memory:/slurm/uid_1042/job_4711234/step_0\\n0::/" GROUP "\\n' > proc/7/cgroup &&"
 			"echo 0::/kubepods/besteffort/pod3a4b5c6d-7e8f-4a0b-9c1d-2e3f4a5b6c7d > proc/8/cgroup &&"
@@ -198,11 +194,10 @@ static void make_named(const char *root)
 			"mkdir -p run/rdmadiag && printf 'rdmadiag recent\\0acme_solver' > run/rdmadiag/trace-errno && mkdir -p sys/other sys/net/gpu-node-17 && echo 1 > sys/net/gpu-node-17/mtu && echo 'spine-acme-3 mlx5_0' > sys/other/node_desc &&"
 			"printf '\\220\\020\\000SN\\015VPD-SERIAL-77' > sys/pci/vpd &&"
 			"echo '<net guid=\"0xfeedfacecafebeef\" name=\"mlx5_0\"/>' > nccl-topo.xml &&"
-			"printf '%%s\\n' '4,4,8,-;Memory cgroup out of memory: Killed process 77 (acme_solver) of alice'"
+			"printf '%s\\n' '4,4,8,-;Memory cgroup out of memory: Killed process 77 (acme_solver) of alice'"
 			" '4,5,9,-;mlx5_core 0000:1b:00.0 acme-storage-if: Link down' '4,6,9,-;acme-kernel-module: hello'"
-			" '4,7,9,-;nfs: server login-acme-2 not responding' >> dev/kmsg && echo NCCL_DEBUG=INFO > etc/nccl.conf && mkdir -p etc/security && echo 'alice - memlock 64' > etc/security/limits.conf",
-			root) > 0);
-	assert_int_equal(system(command), 0);
+			" '4,7,9,-;nfs: server login-acme-2 not responding' >> dev/kmsg && echo NCCL_DEBUG=INFO > etc/nccl.conf && mkdir -p etc/security && echo 'alice - memlock 64' > etc/security/limits.conf"),
+		0);
 }
 
 static const char *const paths[] = {
@@ -334,20 +329,20 @@ static void assert_planted(const char *tar)
 TEST(nothing_that_identifies_is_left_and_the_rest_fits_together)
 {
 	_cleanup_(rd_source_closep) struct rd_source *bundle = NULL;
-	char root[] = "/tmp/rdmadiag-unit-XXXXXX", tar[64], command[128], mac[32], ip[64], text[128];
+	_cleanup_(fake_host_deinit) struct fake_host host = fake_host_make();
+	char tar[80], mac[32], ip[64], text[128];
 	_cleanup_free_ char *target = NULL;
 	_cleanup_texts_ struct rd_texts names = { 0 };
 	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
 	struct rd_err err = { 0 };
 	unsigned m[6];
 
-	assert_non_null(mkdtemp(root));
-	make_files(root);
-	make_named(root);
-	snprintf(tar, sizeof(tar), "%s/x.tar", root);
-	capture(root, tar, false);
+	make_files(&host);
+	make_named(&host);
+	snprintf(tar, sizeof(tar), "%s/x.tar", host.root);
+	capture(host.root, tar, false);
 	assert_planted(tar);
-	capture(root, tar, true);
+	capture(host.root, tar, true);
 	assert_nowhere(tar);
 	if (rd_source_bundle_open(tar, &bundle, &err) < 0)
 		fail_msg("%s: %s", err.object, err.message);
@@ -388,8 +383,6 @@ TEST(nothing_that_identifies_is_left_and_the_rest_fits_together)
 	strcpy(text, text_at(bundle, "/sys/pci/serial"));
 	assert_non_null(strstr(text_at(bundle, "/sys/pci/information"), text));
 	assert_non_null(strstr(text_at(bundle, "/sys/pci/information"), "Model: H100\n"));
-	snprintf(command, sizeof(command), "rm -r %s", root);
-	assert_int_equal(system(command), 0);
 }
 
 TEST(what_only_looks_like_an_address_stays)

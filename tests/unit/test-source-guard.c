@@ -8,7 +8,6 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 /* Limits are long enough for what answers, however busy the machine is: of the time that is left, what hangs gets a part. */
@@ -100,9 +99,10 @@ GUARDED_TEST(many_that_hang_keep_to_the_deadline)
 {
 	begin(g, 300);
 	for (int i = 0; i < 100; i++) {
-		char *text = NULL;
+		char path[32];
 
-		assert_int_equal(rd_read_textf(g->guard, &text, NULL, "/sys/hang%d", i), -ETIMEDOUT);
+		snprintf(path, sizeof(path), "/sys/hang%d", i);
+		reads(g->guard, path, "", ETIMEDOUT);
 	}
 	/* The others were not even asked. */
 	assert_int_equal(rd_source_guard_left(g->guard), 0);
@@ -253,33 +253,19 @@ GUARDED_TEST(a_short_wait_shows_nothing)
 TEST(a_bundle_is_opened_under_the_deadline)
 {
 	_cleanup_(rd_source_closep) struct rd_source *none = NULL, *guard = NULL;
-	char folder[] = "/tmp/rdmadiag-guard-XXXXXX", path[64];
-	_cleanup_free_ char *text = NULL;
+	_cleanup_(fake_host_deinit) struct fake_host fake = fake_host_make();
 	struct rd_err err = { 0 };
-	FILE *file;
 
 	none = rd_source_guard_open_bundle("/nowhere.tar", 60000);
 	assert_int_equal(rd_source_guard_ready(none, &err), -ENOENT);
 	assert_string_equal(err.object, "/nowhere.tar");
-	assert_int_equal(rd_read_textf(none, &text, NULL, "/sys/a"), -ENOENT);
+	reads(none, "/sys/a", "", ENOENT);
 
-	assert_non_null(mkdtemp(folder));
-	snprintf(path, sizeof(path), "%s/sys", folder);
-	assert_int_equal(mkdir(path, 0755), 0);
-	snprintf(path, sizeof(path), "%s/sys/a", folder);
-	file = fopen(path, "w");
-	assert_non_null(file);
-	fputs("one\n", file);
-	fclose(file);
-	guard = rd_source_guard_open_bundle(folder, 60000);
+	fake_host_text(&fake, "/sys/a", "one\n");
+	guard = rd_source_guard_open_bundle(fake.root, 60000);
 	assert_int_equal(rd_source_guard_ready(guard, &err), 0);
-	assert_int_equal(rd_read_textf(guard, &text, NULL, "/sys/a"), 0);
-	assert_string_equal(text, "one");
+	reads(guard, "/sys/a", "one", 0);
 	assert_int_equal(rd_source_bundle_next(guard, NULL), -ENODATA);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s/sys", folder);
-	rmdir(path);
-	rmdir(folder);
 }
 
 /* Who reads our output to its end must not wait for a child that hangs. */

@@ -3,11 +3,10 @@
 
 #include "analyse/trace/trace.h"
 #include "collect/kernel/kernel.h"
+#include "fake-host.h"
 
-#include <ftw.h>
 #include <linux/types.h>
 #include <rdma/ib_user_verbs.h>
-#include <sys/stat.h>
 
 #include "bpf/record.h"
 
@@ -20,74 +19,46 @@ static struct rd_fn fns[] = {
 };
 static const struct rd_fnset three = { .fns = fns, .n_fns = 3 };
 
-/* A host of files below a folder of our own. */
 struct host {
-	char root[32];
-	struct rd_source *src;
+	struct fake_host fake;
 	struct rd_trace_facts *facts;
 };
-
-static int unlink_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-	return remove(path);
-}
-
-static void make_dirs(char *path)
-{
-	for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
-		*p = '\0';
-		mkdir(path, 0755);
-		*p = '/';
-	}
-}
-
-static void put(const struct host *host, const char *path, const char *text)
-{
-	char full[512];
-	FILE *file;
-
-	snprintf(full, sizeof(full), "%s%s", host->root, path);
-	make_dirs(full);
-	if (!text) {
-		mkdir(full, 0755);
-		return;
-	}
-	file = fopen(full, "w");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-}
 
 static uint64_t inode(const struct host *host, const char *path)
 {
 	uint64_t ino = 0;
 
-	assert_int_equal(rd_stat(host->src, RD_OP_INO, path, &ino, NULL), 0);
+	assert_int_equal(rd_stat(host->fake.source, RD_OP_INO, path, &ino, NULL), 0);
 	return ino;
 }
 
-static void host_open(struct host *host, bool unified)
+#define TASK "/system.slice/slurmstepd.scope/job_42/step_0/user/task_0"
+
+static void host_open_v1(struct host *host)
 {
-	strcpy(host->root, "/tmp/rd-unit-XXXXXX");
-	assert_non_null(mkdtemp(host->root));
-	put(host, "/sys/class/infiniband_verbs/abi_version", "6\n");
-	put(host, "/sys/class/infiniband_verbs/uverbs0/dev", "231:192\n");
-	put(host, "/sys/class/infiniband_verbs/uverbs0/ibdev", "rxe0\n");
-	if (unified) {
-		put(host, "/sys/fs/cgroup/cgroup.controllers", "cpu memory\n");
-		put(host, "/sys/fs/cgroup/system.slice/slurmstepd.scope/job_42/step_0/user/task_0", NULL);
-		put(host, "/sys/fs/cgroup/system.slice/memory.max", "max\n");
-	}
-	put(host, "/proc/77/cgroup", "0::/system.slice/slurmstepd.scope/job_42/step_0/user/task_0\n");
-	assert_int_equal(rd_source_live_open(host->root, &host->src, NULL), 0);
-	host->facts = rd_trace_facts_create(host->src);
+	host->fake = fake_host_make();
+	fake_host_text(&host->fake, "/sys/class/infiniband_verbs/abi_version", "6\n");
+	fake_host_text(&host->fake, "/sys/class/infiniband_verbs/uverbs0/dev", "231:192\n");
+	fake_host_text(&host->fake, "/sys/class/infiniband_verbs/uverbs0/ibdev", "rxe0\n");
+	fake_host_text(&host->fake, "/proc/77/cgroup", "0::" TASK "\n");
+	host->facts = rd_trace_facts_create(host->fake.source);
+}
+
+/* With the unified hierarchy of control groups. */
+static void host_open(struct host *host)
+{
+	host_open_v1(host);
+	fake_host_text(&host->fake, "/sys/fs/cgroup/cgroup.controllers", "cpu memory\n");
+	fake_host_text(&host->fake, "/sys/fs/cgroup/system.slice/memory.max", "max\n");
+	fake_host_run(&host->fake, "mkdir -p sys/fs/cgroup" TASK);
+	rd_trace_facts_destroy(host->facts);
+	host->facts = rd_trace_facts_create(host->fake.source);
 }
 
 static void host_close(struct host *host)
 {
 	rd_trace_facts_destroy(host->facts);
-	host->src->ops->close(host->src);
-	nftw(host->root, unlink_one, 8, FTW_DEPTH | FTW_PHYS);
+	fake_host_deinit(&host->fake);
 }
 
 static const char stack[24] = "the words of a stack";
@@ -189,21 +160,19 @@ static int decode(struct host *host, const struct rd_rec *rec, struct rd_event *
 	return rd_trace_event_decode(host->facts, bytes.data, bytes.size, &three, ret, &err);
 }
 
-#define HOST_TEST(name) TEST_ON(name, struct host, host, { 0 }, host_close)
+#define HOST_TEST(name) TEST_BEGUN(name, struct host, host, host_open, host_close)
 
 HOST_TEST(a_record_becomes_an_event)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct rd_rec rec = example();
 
-	host_open(host, true);
 	rec.n_kstack = 2;
 	rec.n_user = 1;
 	user = (struct rd_rec_user){ .regs = { 17 }, .size = sizeof(stack), .end = RD_USER_LIMIT };
 	assert_int_equal(decode(host, &rec, &ev), 0);
 	ASSERT_EACH(IS(ev.pid, 77), IS(ev.tid, 78), IS(ev.uid, 1000));
-	ASSERT_EACH(READS(ev.comm, "trainer"), READS(ev.ibdev, "rxe0"),
-		    READS(ev.cgroup, "/system.slice/slurmstepd.scope/job_42/step_0/user/task_0"));
+	ASSERT_EACH(READS(ev.comm, "trainer"), READS(ev.ibdev, "rxe0"), READS(ev.cgroup, TASK));
 	ASSERT_EACH(IS(ev.qpn.known, RD_OK), IS(ev.qpn.v, 17), IS(ev.port.v, 1), IS(ev.err, -14), IS(ev.num_attrs, 3),
 		    IS(ev.n_chain, 3));
 	ASSERT_EACH(IS(ev.chain[1].branch, true), IS(ev.n_kstack, 2));
@@ -222,7 +191,6 @@ HOST_TEST(caller_and_request_are_behind_the_stacks)
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 }, alone = { 0 };
 	struct rd_rec rec = example_with_request();
 
-	host_open(host, true);
 	rec.time = 123456;
 	assert_int_equal(decode(host, &rec, &ev), 0);
 	ASSERT_EACH(IS(ev.at_ns, 123456), IS(ev.kstack[0].addr, 0x1000), IS(ev.moment.memlock.known, RD_OK),
@@ -249,7 +217,6 @@ HOST_TEST(a_write_is_decoded_by_the_name_of_its_handler)
 	const struct ib_uverbs_reg_mr cmd = { .start = 0x7000, .length = 0x2000, .pd_handle = 6, .access_flags = 1 };
 	struct rd_rec rec = example_with_request();
 
-	host_open(host, true);
 	request = (struct rd_rec_request){ .n_raw = sizeof(cmd) };
 	memcpy(request.raw, &cmd, sizeof(cmd));
 	rec.n_request = offsetof(struct rd_rec_request, raw) + RD_REQUEST_RAW;
@@ -284,28 +251,26 @@ HOST_TEST(counts_that_do_not_fit_the_size_are_refused)
 {
 	struct rd_event ev = { 0 };
 	struct rd_err err = { 0 };
-	struct rd_rec rec;
+	struct rd_rec rec = example();
 
-	host_open(host, true);
-	rec = example();
 	rec.n_kstack = 1;
 	assert_refused_if_shorter(host, &rec);
 	rec = example_with_request();
 	assert_refused_if_shorter(host, &rec);
 	rec.n_moment = 0;
 	assert_refused_if_shorter(host, &rec);
-	rec = example();
-	rec.n_request = 0xffff;
-	assert_int_equal(rd_trace_event_decode(host->facts, &rec, sizeof(rec), &three, &ev, &err), -EBADMSG);
-	rec = example();
-	rec.n_chain = 0xffff;
-	assert_int_equal(rd_trace_event_decode(host->facts, &rec, sizeof(rec), &three, &ev, &err), -EBADMSG);
-	rec = example();
-	rec.n_kstack = 0xffff;
-	assert_int_equal(rd_trace_event_decode(host->facts, &rec, sizeof(rec), &three, &ev, &err), -EBADMSG);
-	rec = example();
-	rec.err = 0;
-	assert_int_equal(rd_trace_event_decode(host->facts, &rec, sizeof(rec), &three, &ev, &err), -EBADMSG);
+	for (int i = 0; i < 4; i++) {
+		rec = example();
+		if (i == 0)
+			rec.n_request = 0xffff;
+		else if (i == 1)
+			rec.n_chain = 0xffff;
+		else if (i == 2)
+			rec.n_kstack = 0xffff;
+		else
+			rec.err = 0;
+		assert_int_equal(rd_trace_event_decode(host->facts, &rec, sizeof(rec), &three, &ev, &err), -EBADMSG);
+	}
 }
 
 HOST_TEST(functions_that_do_not_exist_and_text_without_end)
@@ -313,7 +278,6 @@ HOST_TEST(functions_that_do_not_exist_and_text_without_end)
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct rd_rec rec = example();
 
-	host_open(host, true);
 	rec.root = 3;
 	rec.origin = RD_NO_FN;
 	rec.chain[0].fn = 0x80000000u;
@@ -330,7 +294,6 @@ HOST_TEST(damaged_records_do_no_harm)
 	static struct bytes bytes;
 	struct rd_rec rec = example_with_request();
 
-	host_open(host, true);
 	rec.pid = 4711;
 	srandom(1);
 	for (int i = 0; i < 20000; i++) {
@@ -364,7 +327,6 @@ HOST_TEST(what_the_record_does_not_say_is_unknown)
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct rd_rec rec = example();
 
-	host_open(host, true);
 	rec.flags = 0;
 	rec.dev = 0;
 	rec.pid = 78; /* has gone */
@@ -383,19 +345,17 @@ HOST_TEST(what_the_record_does_not_say_is_unknown)
 
 HOST_TEST(a_device_keeps_its_name_after_it_has_gone)
 {
-	char path[600], list[64];
+	char list[64];
 	uint64_t id;
 	struct rd_err err = { 0 };
 
-	host_open(host, true);
 	assert_string_equal(rd_trace_facts_ibdev(host->facts, DEV(231, 192)), "rxe0");
 	assert_null(rd_trace_facts_ibdev(host->facts, DEV(231, 193)));
 	assert_int_equal(rd_trace_facts_dev(host->facts, "rxe0"), DEV(231, 192));
 	assert_int_equal(rd_trace_facts_dev(host->facts, "rxe1"), 0);
 	rd_trace_facts_list(host->facts, list, sizeof(list));
 	assert_string_equal(list, "rxe0");
-	snprintf(path, sizeof(path), "%s/sys/class/infiniband_verbs/uverbs0/dev", host->root);
-	unlink(path);
+	fake_host_remove(&host->fake, "/sys/class/infiniband_verbs/uverbs0/dev");
 	assert_string_equal(rd_trace_facts_ibdev(host->facts, DEV(231, 192)), "rxe0");
 
 	assert_int_equal(rd_trace_facts_cgroup(host->facts, "/sys/fs/cgroup/system.slice", &id, &err), 0);
@@ -410,8 +370,7 @@ HOST_TEST(a_process_that_is_not_visible_is_not_looked_up_by_number)
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct rd_rec rec = example();
 
-	host_open(host, true);
-	put(host, "/proc/0/cgroup", "0::/nowhere\n");
+	fake_host_text(&host->fake, "/proc/0/cgroup", "0::/nowhere\n");
 	rec.pid = rec.tid = 0;
 	assert_int_equal(decode(host, &rec, &ev), 0);
 	ASSERT_EACH(IS(ev.pid, 0), IS(ev.cgroup == NULL, true));
@@ -422,18 +381,15 @@ HOST_TEST(a_process_that_is_not_visible_is_not_looked_up_by_number)
 }
 
 /* In a container, /proc has the numbers that the record has, too. */
-HOST_TEST(numbers_are_those_of_our_own_namespace)
+TEST_BEGUN(numbers_are_those_of_our_own_namespace, struct host, host, host_open_v1, host_close)
 {
 	_cleanup_(rd_event_deinit) struct rd_event ev = { 0 };
 	struct rd_rec rec = example();
-	char path[64];
 
-	host_open(host, false);
-	put(host, "/proc/self/ns/mnt", "");
-	snprintf(path, sizeof(path), "%s/proc/self/ns/pid", host->root);
-	assert_int_equal(symlink("pid:[4026532000]", path), 0);
+	fake_host_text(&host->fake, "/proc/self/ns/mnt", "");
+	assert_int_equal(fake_host_run(&host->fake, "ln -s 'pid:[4026532000]' proc/self/ns/pid"), 0);
 	rd_trace_facts_destroy(host->facts);
-	host->facts = rd_trace_facts_create(host->src);
+	host->facts = rd_trace_facts_create(host->fake.source);
 	assert_int_equal(decode(host, &rec, &ev), 0);
-	assert_string_equal(ev.cgroup, "/system.slice/slurmstepd.scope/job_42/step_0/user/task_0");
+	assert_string_equal(ev.cgroup, TASK);
 }
