@@ -22,10 +22,11 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-static struct rd_sysfs fs_of(struct fake_netlink *fake)
-{
-	return (struct rd_sysfs){ .src = &fake->source };
-}
+/* The kernel, and what it answers next. */
+static struct fake_netlink fake;
+static const struct rd_sysfs fs = { .src = &fake.source };
+static struct fake_answer *answer;
+static struct nlmsghdr *message;
 
 TEST(pfc_ets_dscp_and_trust)
 {
@@ -35,12 +36,8 @@ TEST(pfc_ets_dscp_and_trust)
 	struct dcb_app bad = { .selector = IEEE_8021QAZ_APP_SEL_DSCP, .priority = 9, .protocol = 99 };
 	struct dcb_app port = { .selector = IEEE_8021QAZ_APP_SEL_DGRAM, .priority = 5, .protocol = 4791 };
 	struct dcbmsg info = { .cmd = DCB_CMD_IEEE_GET };
-	struct fake_netlink fake;
-	struct fake_answer *answer;
-	struct nlmsghdr *message;
 	struct nlattr *ieee, *table;
 	struct rd_dcb dcb = { 0 };
-	struct rd_sysfs fs;
 
 	fake_netlink_init(&fake, NULL);
 	answer = fake_answer_add(&fake, NETLINK_ROUTE, RTM_GETDCB, -1);
@@ -59,7 +56,6 @@ TEST(pfc_ets_dscp_and_trust)
 	mnl_attr_nest_end(message, table);
 	mnl_attr_nest_end(message, ieee);
 	fake_message_end(answer, message);
-	fs = fs_of(&fake);
 	rd_collect_dcb(&fs, "eth2", &dcb);
 	ASSERT_EACH(IS(dcb.known, RD_OK), IS(dcb.pfc.known, RD_OK), IS(dcb.pfc.enable, 8), IS(dcb.pfc.requests[3], 77),
 		    IS(dcb.ets.prio_tc[3], 3), IS(dcb.dscp_prio_set.v, UINT64_C(1) << 26), IS(dcb.dscp_prio[26], 3),
@@ -72,7 +68,22 @@ TEST(pfc_ets_dscp_and_trust)
 	ASSERT_EACH(IS(dcb.known, RD_ABSENT), IS(dcb.pfc.known, RD_ABSENT));
 }
 
-static void add_version(struct nlmsghdr *message, uint16_t kind, const char *name, const char *value)
+static void begin_generic(uint8_t command)
+{
+	struct genlmsghdr genl = { .cmd = command };
+
+	answer = fake_answer_add(&fake, NETLINK_GENERIC, FAKE_FAMILY, command);
+	message = fake_message(answer, FAKE_FAMILY, &genl, sizeof(genl));
+}
+
+static void begin_devlink(uint8_t command)
+{
+	begin_generic(command);
+	mnl_attr_put_strz(message, DEVLINK_ATTR_BUS_NAME, "pci");
+	mnl_attr_put_strz(message, DEVLINK_ATTR_DEV_NAME, "0000:1b:00.0");
+}
+
+static void add_version(uint16_t kind, const char *name, const char *value)
 {
 	struct nlattr *nest = mnl_attr_nest_start(message, kind);
 
@@ -83,26 +94,15 @@ static void add_version(struct nlmsghdr *message, uint16_t kind, const char *nam
 
 TEST(firmware_and_health_by_devlink)
 {
-	struct genlmsghdr info = { .cmd = DEVLINK_CMD_INFO_GET }, health = { .cmd = DEVLINK_CMD_HEALTH_REPORTER_GET };
 	_cleanup_(rd_netstate_deinit) struct rd_netstate net = { 0 };
-	struct fake_netlink fake;
-	struct fake_answer *answer;
-	struct nlmsghdr *message;
 	struct nlattr *nest;
-	struct rd_sysfs fs;
 
 	fake_netlink_init(&fake, NULL);
-	answer = fake_answer_add(&fake, NETLINK_GENERIC, FAKE_FAMILY, DEVLINK_CMD_INFO_GET);
-	message = fake_message(answer, FAKE_FAMILY, &info, sizeof(info));
-	mnl_attr_put_strz(message, DEVLINK_ATTR_BUS_NAME, "pci");
-	mnl_attr_put_strz(message, DEVLINK_ATTR_DEV_NAME, "0000:1b:00.0");
-	add_version(message, DEVLINK_ATTR_INFO_VERSION_RUNNING, "fw.version", "28.39.1002");
-	add_version(message, DEVLINK_ATTR_INFO_VERSION_STORED, "fw.version", "28.40.1000");
+	begin_devlink(DEVLINK_CMD_INFO_GET);
+	add_version(DEVLINK_ATTR_INFO_VERSION_RUNNING, "fw.version", "28.39.1002");
+	add_version(DEVLINK_ATTR_INFO_VERSION_STORED, "fw.version", "28.40.1000");
 	fake_message_end(answer, message);
-	answer = fake_answer_add(&fake, NETLINK_GENERIC, FAKE_FAMILY, DEVLINK_CMD_HEALTH_REPORTER_GET);
-	message = fake_message(answer, FAKE_FAMILY, &health, sizeof(health));
-	mnl_attr_put_strz(message, DEVLINK_ATTR_BUS_NAME, "pci");
-	mnl_attr_put_strz(message, DEVLINK_ATTR_DEV_NAME, "0000:1b:00.0");
+	begin_devlink(DEVLINK_CMD_HEALTH_REPORTER_GET);
 	nest = mnl_attr_nest_start(message, DEVLINK_ATTR_HEALTH_REPORTER);
 	mnl_attr_put_strz(message, DEVLINK_ATTR_HEALTH_REPORTER_NAME, "fw_fatal");
 	mnl_attr_put_u8(message, DEVLINK_ATTR_HEALTH_REPORTER_STATE, 1);
@@ -110,7 +110,6 @@ TEST(firmware_and_health_by_devlink)
 	mnl_attr_put_u64(message, DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT, 1);
 	mnl_attr_nest_end(message, nest);
 	fake_message_end(answer, message);
-	fs = fs_of(&fake);
 	rd_collect_devlink(&fs, &net);
 	ASSERT_EACH(IS(net.devlink_known, RD_OK), IS(net.n_devlinks, 1));
 	assert_int_equal(net.devlinks[0].n_versions, 2);
@@ -119,15 +118,7 @@ TEST(firmware_and_health_by_devlink)
 	ASSERT_EACH(IS(net.devlinks[0].reporters[0].healthy, false), IS(net.devlinks[0].reporters[0].errors, 2));
 }
 
-static struct nlmsghdr *begin_eth(struct fake_netlink *fake, struct fake_answer **answer, uint8_t command)
-{
-	struct genlmsghdr genl = { .cmd = command };
-
-	*answer = fake_answer_add(fake, NETLINK_GENERIC, FAKE_FAMILY, command);
-	return fake_message(*answer, FAKE_FAMILY, &genl, sizeof(genl));
-}
-
-static void put_bit(struct nlmsghdr *message, const char *name, bool value)
+static void put_bit(const char *name, bool value)
 {
 	struct nlattr *bit = mnl_attr_nest_start(message, ETHTOOL_A_BITSET_BITS_BIT);
 
@@ -141,38 +132,33 @@ TEST(header_split_steering_and_queues)
 {
 	struct rd_ethfamilies families = { FAKE_FAMILY, FAKE_FAMILY };
 	struct rd_netif netif = { .name = (char *)"eth2", .ifindex = 4 };
-	struct fake_netlink fake;
-	struct fake_answer *answer;
-	struct nlmsghdr *message;
 	struct nlattr *set, *bits;
-	struct rd_sysfs fs;
 
 	fake_netlink_init(&fake, NULL);
-	message = begin_eth(&fake, &answer, ETHTOOL_MSG_RINGS_GET);
+	begin_generic(ETHTOOL_MSG_RINGS_GET);
 	mnl_attr_put_u32(message, ETHTOOL_A_RINGS_RX, 1024);
 	mnl_attr_put_u8(message, ETHTOOL_A_RINGS_TCP_DATA_SPLIT, ETHTOOL_TCP_DATA_SPLIT_ENABLED);
 	fake_message_end(answer, message);
-	message = begin_eth(&fake, &answer, ETHTOOL_MSG_FEATURES_GET);
+	begin_generic(ETHTOOL_MSG_FEATURES_GET);
 	set = mnl_attr_nest_start(message, ETHTOOL_A_FEATURES_HW);
 	bits = mnl_attr_nest_start(message, ETHTOOL_A_BITSET_BITS);
-	put_bit(message, "rx-ntuple-filter", true);
+	put_bit("rx-ntuple-filter", true);
 	mnl_attr_nest_end(message, bits);
 	mnl_attr_nest_end(message, set);
 	set = mnl_attr_nest_start(message, ETHTOOL_A_FEATURES_ACTIVE);
 	mnl_attr_put(message, ETHTOOL_A_BITSET_NOMASK, 0, NULL);
 	bits = mnl_attr_nest_start(message, ETHTOOL_A_BITSET_BITS);
-	put_bit(message, "rx-gro", false);
+	put_bit("rx-gro", false);
 	mnl_attr_nest_end(message, bits);
 	mnl_attr_nest_end(message, set);
 	fake_message_end(answer, message);
-	message = begin_eth(&fake, &answer, 10); /* NETDEV_CMD_QUEUE_GET */
+	begin_generic(10); /* NETDEV_CMD_QUEUE_GET */
 	mnl_attr_put_u32(message, 3, 0);
 	mnl_attr_put_u32(message, 5, 9);
 	fake_message_end(answer, message);
 	message = fake_message(answer, FAKE_FAMILY, &(struct genlmsghdr){ .cmd = 10 }, sizeof(struct genlmsghdr));
 	mnl_attr_put_u32(message, 3, 1);
 	fake_message_end(answer, message);
-	fs = fs_of(&fake);
 	rd_collect_ethstate(&fs, &families, &netif);
 	ASSERT_EACH(IS(netif.eth.rx_ring.v, 1024), IS(netif.eth.data_split.v, 2), IS(netif.eth.ntuple_able.v, true),
 		    IS(netif.eth.ntuple.known, RD_OK), IS(netif.eth.ntuple.v, false), IS(netif.queues.known, RD_OK),
@@ -192,11 +178,7 @@ TEST(routes_rules_and_neighbours)
 		struct rtnexthop other;
 	} hops = { { .rtnh_len = 8, .rtnh_ifindex = 4 }, { .rtnh_len = 8, .rtnh_ifindex = 5 } };
 	_cleanup_(rd_netstate_deinit) struct rd_netstate result = { 0 };
-	struct fake_netlink fake;
-	struct fake_answer *answer;
-	struct nlmsghdr *message;
 	char text[46];
-	struct rd_sysfs fs;
 
 	fake_netlink_init(&fake, NULL);
 	answer = fake_answer_add(&fake, NETLINK_ROUTE, RTM_GETROUTE, -1);
@@ -217,7 +199,6 @@ TEST(routes_rules_and_neighbours)
 	message = fake_message(answer, RTM_NEWNEIGH, &neigh, sizeof(neigh));
 	mnl_attr_put(message, NDA_DST, 4, addr);
 	fake_message_end(answer, message);
-	fs = fs_of(&fake);
 	rd_collect_routes(&fs, &result);
 	rd_collect_neighs(&fs, &result);
 	assert_int_equal(result.n_routes, 2);
@@ -231,13 +212,14 @@ TEST(routes_rules_and_neighbours)
 }
 
 /* nftables. */
-static void put_chain(struct fake_answer *answer, const char *name, int hook, uint32_t policy)
+static struct fake_answer *chains, *rules;
+
+static void put_chain(const char *name, int hook, uint32_t policy)
 {
 	struct nfgenmsg info = { .nfgen_family = NFPROTO_INET };
-	struct nlmsghdr *message =
-		fake_message(answer, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWCHAIN, &info, sizeof(info));
 	struct nlattr *nest;
 
+	message = fake_message(chains, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWCHAIN, &info, sizeof(info));
 	mnl_attr_put_strz(message, NFTA_CHAIN_TABLE, "filter");
 	mnl_attr_put_strz(message, NFTA_CHAIN_NAME, name);
 	if (hook >= 0) {
@@ -246,11 +228,10 @@ static void put_chain(struct fake_answer *answer, const char *name, int hook, ui
 		mnl_attr_nest_end(message, nest);
 		mnl_attr_put_u32(message, NFTA_CHAIN_POLICY, htonl(policy));
 	}
-	fake_message_end(answer, message);
+	fake_message_end(chains, message);
 }
 
-static void put_expression(struct nlmsghdr *message, const char *name, uint16_t a, uint32_t va, uint16_t b, uint32_t vb,
-			   uint16_t c, uint32_t vc)
+static void put_expression(const char *name, uint16_t a, uint32_t va, uint16_t b, uint32_t vb, uint16_t c, uint32_t vc)
 {
 	struct nlattr *element = mnl_attr_nest_start(message, NFTA_LIST_ELEM), *data;
 
@@ -266,7 +247,7 @@ static void put_expression(struct nlmsghdr *message, const char *name, uint16_t 
 	mnl_attr_nest_end(message, element);
 }
 
-static void put_compare(struct nlmsghdr *message, const void *value, size_t size)
+static void put_compare(const void *value, size_t size)
 {
 	struct nlattr *element = mnl_attr_nest_start(message, NFTA_LIST_ELEM), *data, *nest;
 
@@ -280,7 +261,7 @@ static void put_compare(struct nlmsghdr *message, const void *value, size_t size
 	mnl_attr_nest_end(message, element);
 }
 
-static void put_verdict(struct nlmsghdr *message, uint32_t code, const char *chain)
+static void put_verdict(uint32_t code, const char *chain)
 {
 	struct nlattr *element = mnl_attr_nest_start(message, NFTA_LIST_ELEM), *data, *nest, *verdict;
 
@@ -298,59 +279,58 @@ static void put_verdict(struct nlmsghdr *message, uint32_t code, const char *cha
 }
 
 /* "udp dport PORT VERDICT"; port 0: no condition; `ct`: with a condition of another kind. */
-static void put_rule(struct fake_answer *answer, const char *chain, uint16_t port, bool ct, uint32_t code,
-		     const char *target)
+static void put_rule(const char *chain, uint16_t port, bool ct, uint32_t code, const char *target)
 {
 	struct nfgenmsg info = { .nfgen_family = NFPROTO_INET };
-	struct nlmsghdr *message =
-		fake_message(answer, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWRULE, &info, sizeof(info));
 	uint16_t be = htons(port);
 	uint8_t udp = IPPROTO_UDP;
 	struct nlattr *list;
 
+	message = fake_message(rules, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWRULE, &info, sizeof(info));
 	mnl_attr_put_strz(message, NFTA_RULE_TABLE, "filter");
 	mnl_attr_put_strz(message, NFTA_RULE_CHAIN, chain);
 	list = mnl_attr_nest_start(message, NFTA_RULE_EXPRESSIONS);
 	if (port) {
-		put_expression(message, "meta", NFTA_META_KEY, NFT_META_L4PROTO, 0, 0, 0, 0);
-		put_compare(message, &udp, 1);
-		put_expression(message, "payload", NFTA_PAYLOAD_BASE, NFT_PAYLOAD_TRANSPORT_HEADER, NFTA_PAYLOAD_OFFSET,
-			       2, NFTA_PAYLOAD_LEN, 2);
-		put_compare(message, &be, 2);
+		put_expression("meta", NFTA_META_KEY, NFT_META_L4PROTO, 0, 0, 0, 0);
+		put_compare(&udp, 1);
+		put_expression("payload", NFTA_PAYLOAD_BASE, NFT_PAYLOAD_TRANSPORT_HEADER, NFTA_PAYLOAD_OFFSET, 2,
+			       NFTA_PAYLOAD_LEN, 2);
+		put_compare(&be, 2);
 	}
 	if (ct)
-		put_expression(message, "ct", NFTA_CT_KEY, NFT_CT_STATE, 0, 0, 0, 0);
-	put_expression(message, "counter", 0, 0, 0, 0, 0, 0);
-	put_verdict(message, code, target);
+		put_expression("ct", NFTA_CT_KEY, NFT_CT_STATE, 0, 0, 0, 0);
+	put_expression("counter", 0, 0, 0, 0, 0, 0);
+	put_verdict(code, target);
 	mnl_attr_nest_end(message, list);
-	fake_message_end(answer, message);
+	fake_message_end(rules, message);
 }
 
-struct firewall_case {
-	struct fake_host files;
-	struct fake_netlink fake;
-	struct fake_answer *chains, *rules;
-};
-
-static void firewall_begin(struct firewall_case *c)
+static void firewall_begin(struct fake_host *files)
 {
-	c->files = fake_host_make();
-	fake_host_text(&c->files, "/sys/module/nf_tables/refcnt", "1\n");
-	fake_netlink_init(&c->fake, c->files.source);
-	c->chains = fake_answer_add(&c->fake, NETLINK_NETFILTER, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETCHAIN, -1);
-	c->rules = fake_answer_add(&c->fake, NETLINK_NETFILTER, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETRULE, -1);
+	*files = fake_host_make();
+	fake_host_text(files, "/sys/module/nf_tables/refcnt", "1\n");
+	fake_netlink_init(&fake, files->source);
+	chains = fake_answer_add(&fake, NETLINK_NETFILTER, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETCHAIN, -1);
+	rules = fake_answer_add(&fake, NETLINK_NETFILTER, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETRULE, -1);
 }
 
-static void expect(struct firewall_case *c, bool drops, bool may_drop)
+static void firewall_known(enum rd_known known, bool drops, bool may_drop)
 {
 	struct rd_netstate net = { 0 };
-	struct rd_sysfs fs = fs_of(&c->fake);
 
 	rd_collect_firewall(&fs, &net);
-	ASSERT_EACH(IS(net.firewall.known, RD_OK), IS(net.firewall.drops, drops), IS(net.firewall.may_drop, may_drop));
+	ASSERT_EACH(IS(net.firewall.known, known), IS(net.firewall.drops, drops), IS(net.firewall.may_drop, may_drop));
 	rd_netstate_deinit(&net);
-	fake_host_deinit(&c->files);
 }
+
+/* And begins with no rules again. */
+static void expect(bool drops, bool may_drop)
+{
+	firewall_known(RD_OK, drops, may_drop);
+	chains->size = rules->size = 0;
+}
+
+#define FIREWALL_TEST(name) TEST_BEGUN(name, struct fake_host, files, firewall_begin, fake_host_deinit)
 
 /* A read that timed out says nothing of iptables, nor that there are no rules; a module that is loaded does. */
 TEST(a_firewall_that_is_not_read)
@@ -363,7 +343,7 @@ TEST(a_firewall_that_is_not_read)
 	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
 		struct rd_netstate net = { 0 };
 		struct fake_host files = fake_host_make();
-		struct rd_sysfs fs;
+		const struct rd_sysfs of_files = { .src = files.source };
 		char made[128];
 
 		/* A link to itself cannot be followed: any error but that there is no such directory. */
@@ -371,8 +351,7 @@ TEST(a_firewall_that_is_not_read)
 			 cases[i].legacy ? "mkdir -p sys/module/%s" : "mkdir -p sys/module && ln -s %s sys/module/%s",
 			 cases[i].module, cases[i].module);
 		assert_int_equal(fake_host_run(&files, made), 0);
-		fs = (struct rd_sysfs){ .src = files.source };
-		rd_collect_firewall(&fs, &net);
+		rd_collect_firewall(&of_files, &net);
 		assert_int_not_equal(net.firewall.known, RD_OK);
 		assert_int_equal(net.firewall.legacy, cases[i].legacy);
 		rd_netstate_deinit(&net);
@@ -380,74 +359,50 @@ TEST(a_firewall_that_is_not_read)
 	}
 }
 
-TEST(a_firewall_that_drops_roce)
+FIREWALL_TEST(a_firewall_that_drops_roce)
 {
-	struct firewall_case c;
-
-	firewall_begin(&c);
-	put_chain(c.chains, "input", NF_INET_LOCAL_IN, NF_ACCEPT);
-	put_rule(c.rules, "input", 22, false, NF_ACCEPT, NULL);
-	put_rule(c.rules, "input", 4791, false, NF_DROP, NULL);
-	expect(&c, true, true);
+	put_chain("input", NF_INET_LOCAL_IN, NF_ACCEPT);
+	put_rule("input", 22, false, NF_ACCEPT, NULL);
+	put_rule("input", 4791, false, NF_DROP, NULL);
+	expect(true, true);
 }
 
-TEST(a_firewall_that_lets_roce_pass)
+FIREWALL_TEST(a_firewall_that_lets_roce_pass)
 {
-	struct firewall_case c;
-
-	firewall_begin(&c);
-	expect(&c, false, false);
+	expect(false, false);
 	/* Rules about other ports, without verdict, and that accept. */
-	firewall_begin(&c);
-	put_chain(c.chains, "input", NF_INET_LOCAL_IN, NF_ACCEPT);
-	put_rule(c.rules, "input", 22, false, NF_DROP, NULL);
-	put_rule(c.rules, "input", 0, true, NF_ACCEPT, NULL);
-	put_rule(c.rules, "input", 0, true, (uint32_t)NFT_CONTINUE, NULL);
-	put_rule(c.rules, "input", 4791, false, NF_ACCEPT, NULL);
-	expect(&c, false, false);
+	put_chain("input", NF_INET_LOCAL_IN, NF_ACCEPT);
+	put_rule("input", 22, false, NF_DROP, NULL);
+	put_rule("input", 0, true, NF_ACCEPT, NULL);
+	put_rule("input", 0, true, (uint32_t)NFT_CONTINUE, NULL);
+	put_rule("input", 4791, false, NF_ACCEPT, NULL);
+	expect(false, false);
 	/* A policy for packets that are forwarded. */
-	firewall_begin(&c);
-	put_chain(c.chains, "deny", -1, 0);
-	put_chain(c.chains, "forward", NF_INET_FORWARD, NF_DROP);
-	expect(&c, false, false);
+	put_chain("deny", -1, 0);
+	put_chain("forward", NF_INET_FORWARD, NF_DROP);
+	expect(false, false);
 }
 
-TEST(a_firewall_that_may_drop_roce)
+FIREWALL_TEST(a_firewall_that_may_drop_roce)
 {
-	struct rd_netstate net = { 0 };
-	struct firewall_case c;
-	struct rd_sysfs fs;
-
-	firewall_begin(&c);
-	put_chain(c.chains, "input", NF_INET_LOCAL_IN, NF_DROP);
-	put_rule(c.rules, "input", 4791, false, NF_ACCEPT, NULL);
-	expect(&c, false, true);
+	put_chain("input", NF_INET_LOCAL_IN, NF_DROP);
+	put_rule("input", 4791, false, NF_ACCEPT, NULL);
+	expect(false, true);
 	/* Everything, or with a condition of another kind. */
-	firewall_begin(&c);
-	put_rule(c.rules, "input", 0, false, NF_DROP, NULL);
-	expect(&c, false, true);
-	firewall_begin(&c);
-	put_rule(c.rules, "input", 4791, true, NF_DROP, NULL);
-	expect(&c, false, true);
+	put_rule("input", 0, false, NF_DROP, NULL);
+	expect(false, true);
+	put_rule("input", 4791, true, NF_DROP, NULL);
+	expect(false, true);
 	/* Rules that accept packets or lead elsewhere are not followed. */
-	firewall_begin(&c);
-	put_rule(c.rules, "input", 0, true, NF_ACCEPT, NULL);
-	put_rule(c.rules, "input", 4791, false, NF_DROP, NULL);
-	expect(&c, false, true);
-	firewall_begin(&c);
-	put_rule(c.rules, "input", 4791, false, NF_DROP, NULL);
-	put_rule(c.rules, "late", 0, false, (uint32_t)NFT_JUMP, "input");
-	expect(&c, false, true);
-	firewall_begin(&c);
-	c.chains->code = EPERM;
-	fs = fs_of(&c.fake);
-	rd_collect_firewall(&fs, &net);
-	assert_int_equal(net.firewall.known, RD_DENIED);
-	rd_netstate_deinit(&net);
+	put_rule("input", 0, true, NF_ACCEPT, NULL);
+	put_rule("input", 4791, false, NF_DROP, NULL);
+	expect(false, true);
+	put_rule("input", 4791, false, NF_DROP, NULL);
+	put_rule("late", 0, false, (uint32_t)NFT_JUMP, "input");
+	expect(false, true);
+	chains->code = EPERM;
+	firewall_known(RD_DENIED, false, false);
 	/* Rules of the older kind cannot be read. */
-	fake_host_text(&c.files, "/sys/module/iptable_filter/refcnt", "1\n");
-	rd_collect_firewall(&fs, &net);
-	assert_int_equal(net.firewall.known, RD_ABSENT);
-	rd_netstate_deinit(&net);
-	fake_host_deinit(&c.files);
+	fake_host_text(files, "/sys/module/iptable_filter/refcnt", "1\n");
+	firewall_known(RD_ABSENT, false, false);
 }

@@ -5,31 +5,23 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "fake-host.h"
 #include "source/opener/opener.h"
 
 struct place {
-	char folder[64], path[96];
+	struct fake_host host;
+	char path[96];
 };
 
-static int make_place(void **state)
+static void make_place(struct place *place)
 {
-	static struct place place;
-
-	strcpy(place.folder, "/tmp/rdmadiag-unit-XXXXXX");
-	if (!mkdtemp(place.folder))
-		return -1;
-	snprintf(place.path, sizeof(place.path), "%s/file", place.folder);
-	*state = &place;
-	return 0;
+	place->host = fake_host_make();
+	snprintf(place->path, sizeof(place->path), "%s/file", place->host.root);
 }
 
-static int remove_place(void **state)
+static void remove_place(struct place *place)
 {
-	const struct place *place = *state;
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -r %s", place->folder);
-	return system(command);
+	fake_host_deinit(&place->host);
 }
 
 /* What the folder holds, and the file's contents. */
@@ -38,7 +30,7 @@ static void assert_holds(const struct place *place, const char *names, const cha
 	char command[256], said[256] = "";
 	FILE *f;
 
-	snprintf(command, sizeof(command), "cd %s && ls -A | tr '\\n' ' ' && cat file 2>/dev/null", place->folder);
+	snprintf(command, sizeof(command), "cd %s && ls -A | tr '\\n' ' ' && cat file 2>/dev/null", place->host.root);
 	f = popen(command, "re");
 	assert_non_null(f);
 	said[fread(said, 1, sizeof(said) - 1, f)] = '\0';
@@ -55,7 +47,7 @@ static void put(const char *path, const char *text)
 	assert_int_equal(rd_replace_file(path, &contents, NULL), 0);
 }
 
-#define PLACE_TEST(name) TEST_OF(name, struct place, place, make_place, remove_place)
+#define PLACE_TEST(name) TEST_BEGUN(name, struct place, place, make_place, remove_place)
 
 PLACE_TEST(a_file_is_replaced_whole_and_readable_for_others)
 {
@@ -78,7 +70,7 @@ PLACE_TEST(what_fails_leaves_what_was_there)
 	put(place->path, "old");
 	assert_int_equal(rd_replace_file(place->path, &contents, &err), -ENOMEM);
 	assert_string_equal(err.object, place->path);
-	assert_int_equal(rd_replace_file(place->folder, &contents, &err), -EINVAL);
+	assert_int_equal(rd_replace_file(place->host.root, &contents, &err), -EINVAL);
 	assert_holds(place, "file ", "old");
 }
 

@@ -16,7 +16,7 @@ static struct rd_module module = { .name = (char *)"ib_core" };
 static struct rd_fn fn = { .name = (char *)"ib_umem_get", .calls_known = true };
 
 struct test_box {
-	char dir[32];
+	struct fake_host host;
 	struct rd_source *src;
 	struct rd_ctx ctx;
 	struct trace_opts opts;
@@ -33,23 +33,20 @@ static void count_fetch(void *arg)
 
 static void box_deinit(struct test_box *b)
 {
-	_cleanup_free_ char *command = rd_text("rm -r %s", b->dir);
-
 	free(b->box);
 	rd_source_closep(&b->readings.v[0]);
 	rd_source_closep(&b->readings.v[1]);
 	rd_source_closep(&b->src);
-	assert_int_equal(system(command), 0);
+	fake_host_deinit(&b->host);
 }
 
 static void box_init(struct test_box *b, unsigned freeze_on)
 {
-	strcpy(b->dir, "/tmp/rd-unit-XXXXXX");
-	assert_non_null(mkdtemp(b->dir));
+	b->host = fake_host_make();
 	assert_int_equal(rd_source_live_open("/proc/self/fdinfo", &b->src, NULL), 0);
 	b->ctx.source = b->src;
 	b->readings = (struct trace_readings){ .fetch = count_fetch, .arg = &b->fetched, .host = b->src };
-	b->opts.black_box = b->dir;
+	b->opts.black_box = b->host.root;
 	b->t = (struct trace){ .ctx = &b->ctx, .opts = &b->opts };
 	b->t.set = (struct rd_fnset){ .modules = &module, .n_modules = 1, .fns = &fn, .n_fns = 1 };
 	b->box = rd_alloc(1, sizeof(*b->box));
@@ -90,9 +87,9 @@ static struct rd_source *open_written(struct test_box *b, uint64_t realtime)
 	int n;
 
 	trace_box_write(&b->t, b->box, realtime);
-	n = scandir(b->dir, &names, NULL, alphasort);
+	n = scandir(b->host.root, &names, NULL, alphasort);
 	if (n == 3)
-		path = rd_text("%s/%s", b->dir, names[2]->d_name);
+		path = rd_text("%s/%s", b->host.root, names[2]->d_name);
 	if (path)
 		assert_int_equal(rd_source_bundle_open(path, &ret, NULL), 0);
 	while (n > 0)
@@ -126,7 +123,7 @@ TEST_BOX_TEST(test_triggers)
 	b->opts.freeze_on = 0;
 	b->opts.black_box = "/no/such/directory";
 	assert_int_equal(trace_box_start(b->box, &b->t, &err), -ENOENT);
-	b->opts.black_box = b->dir;
+	b->opts.black_box = b->host.root;
 	assert_int_equal(trace_box_start(b->box, &b->t, &err), 0);
 	b->box->due = 0;
 	report_event(b, RD_QP_ASYNC, 3, SECOND);
@@ -209,7 +206,7 @@ TEST_BOX_TEST(test_bounds)
 		assert_int_equal(b->box->size, 0);
 	}
 	assert_int_equal(written, 40); /* 20, and those after a day */
-	n = scandir(b->dir, &names, NULL, alphasort);
+	n = scandir(b->host.root, &names, NULL, alphasort);
 	assert_int_equal(n, 2 + 20);
 	assert_string_equal(names[n - 1]->d_name, "rdmadiag-black-box-19700102T010049Z.tar.zst");
 	while (n > 0)
@@ -219,7 +216,7 @@ TEST_BOX_TEST(test_bounds)
 
 static void remove_written(struct test_box *b)
 {
-	_cleanup_free_ char *command = rd_text("rm %s/rdmadiag-black-box-*", b->dir);
+	_cleanup_free_ char *command = rd_text("rm %s/rdmadiag-black-box-*", b->host.root);
 
 	assert_int_equal(system(command), 0);
 }
