@@ -3,7 +3,6 @@
  * The connection manager, as programs call it.
  */
 #include "fault.h"
-#include <arpa/inet.h>
 #include <rdma/rdma_cma.h>
 #include <sched.h>
 

@@ -4,10 +4,7 @@
  * and commands that are no commands.
  */
 #include "fault.h"
-#include <arpa/inet.h>
-#include <fcntl.h>
 #include <rdma/rdma_user_cm.h>
-#include <sys/mman.h>
 
 static int ucma(int fd, uint32_t cmd, const void *in, size_t in_len, size_t out_len)
 {

@@ -4,7 +4,6 @@
  * errnos that it makes up.
  */
 #include "fault.h"
-#include <fcntl.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <sys/resource.h>

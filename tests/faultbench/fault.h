@@ -6,7 +6,9 @@
 #ifndef FAULT_H
 #define FAULT_H
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdbool.h>

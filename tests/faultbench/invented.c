@@ -4,9 +4,6 @@
  * is often the reason is there, and is not.
  */
 #include "fault.h"
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 

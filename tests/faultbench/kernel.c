@@ -4,7 +4,6 @@
  * when an allocation inside fails: function and errno are those of a familiar cause, and the cause is not there.
  */
 #include "fault.h"
-#include <arpa/inet.h>
 #include <rdma/rdma_cma.h>
 #include <sys/resource.h>
 

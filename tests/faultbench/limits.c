@@ -3,7 +3,6 @@
  * Limits of the process and of its control group.
  */
 #include "fault.h"
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

@@ -6,7 +6,6 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 
 enum wrong {
 	LENGTH,

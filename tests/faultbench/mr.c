@@ -3,12 +3,10 @@
  * Memory that cannot be registered: what is mapped where, and flags.
  */
 #include "fault.h"
-#include <fcntl.h>
 #include <glob.h>
 #include <rdma/ib_user_verbs.h>
 #include <signal.h>
 #include <sys/ipc.h>
-#include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

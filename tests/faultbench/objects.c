@@ -3,7 +3,6 @@
  * Objects that something uses, memory windows, multicast groups, work that is posted.
  */
 #include "fault.h"
-#include <arpa/inet.h>
 
 /* A PD with one object in it */
 enum user { HAS_MR, HAS_QP, HAS_AH, HAS_SRQ, HAS_MW };

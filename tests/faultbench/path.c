@@ -3,8 +3,6 @@
  * Paths: own GIDs, the peer's, and what is between them. For ibv_modify_qp() to RTR, and ibv_create_ah().
  */
 #include "fault.h"
-#include <arpa/inet.h>
-#include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
 

@@ -3,7 +3,6 @@
  * Queue pairs, and the attributes that take an RC queue pair from state to state.
  */
 #include "fault.h"
-#include <arpa/inet.h>
 
 struct ibv_qp *create_qp(struct env *env, enum ibv_qp_type type)
 {

@@ -3,7 +3,6 @@
  * Completion queues and shared receive queues.
  */
 #include "fault.h"
-#include <fcntl.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 

@@ -3,7 +3,6 @@
  * Commands as the kernel gets them, for what libibverbs would refuse itself, has no function for, or does right.
  */
 #include "fault.h"
-#include <fcntl.h>
 #include <glob.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <sys/ioctl.h>

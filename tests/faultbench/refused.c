@@ -4,11 +4,9 @@
  * of which the kernel meets one first.
  */
 #include "fault.h"
-#include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 

@@ -3,11 +3,8 @@
  * What the faults work with: a device and its objects, a network interface of our own, files of the kernel.
  */
 #include "fault.h"
-#include <arpa/inet.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <stdarg.h>
-#include <sys/mman.h>
 
 static struct ibv_context *open_named(const char *name)
 {

@@ -4,7 +4,6 @@
  * structure, with the handle of the first.
  */
 #include "fault.h"
-#include <arpa/inet.h>
 
 enum object { A_QP, A_CQ, A_MR, A_AH, A_SRQ, A_MW, A_PD };
 

@@ -3,7 +3,6 @@
  * What soft-RoCE does not have, and programs that were written for other devices use.
  */
 #include "fault.h"
-#include <fcntl.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>

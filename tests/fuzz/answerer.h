@@ -8,8 +8,6 @@
 #include "source/bundle/tree.h"
 #include "source/shared/netlink.h"
 
-#include <errno.h>
-
 struct answerer {
 	struct rd_source src;
 	const uint8_t *data;

@@ -5,8 +5,6 @@
 
 #include "collect/counters/counters.h"
 
-#include <string.h>
-
 /* Collectors are given sound messages only. */
 static int answer_if_sound(struct rd_source *src, int protocol, const void *request, size_t size, struct rd_bytes *ret,
 			   struct rd_err *err)

@@ -8,7 +8,6 @@
 #include "source/redact/redact.h"
 #include "source/shared/redaction.h"
 
-#include <errno.h>
 #include <linux/netlink.h>
 
 static const struct source_parts ops = { .ops.get = parts_get, .ops.name = "live", .netlink = answer };

@@ -5,8 +5,6 @@
 
 #include "collect/net/netstate.h"
 
-#include <string.h>
-
 /* Only the module that lets the firewall be asked for. */
 static int list(struct rd_source *src, const char *path, struct rd_texts *ret, struct rd_err *err)
 {

@@ -2,8 +2,6 @@
 /* A recorded trace: functions up to the first NUL, behind the line of this version; then events, which are judged; and its summary. */
 #include "fuzz.h"
 
-#include <string.h>
-
 #include "analyse/trace/trace.h"
 #include "collect/kernel/kernel.h"
 

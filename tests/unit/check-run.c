@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "base/text.h"
 #include "check-run.h"
 #include "model/host/host.h"
 

@@ -3,11 +3,8 @@
 
 #include "confined.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
 struct found *found;
 

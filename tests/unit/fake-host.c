@@ -3,9 +3,6 @@
 
 #include "fake-host.h"
 
-#include <sys/stat.h>
-#include <sys/wait.h>
-
 struct fake_host fake_host_make(void)
 {
 	struct fake_host host = { .root = "/tmp/rdmadiag-unit-XXXXXX" };

@@ -2,7 +2,6 @@
 #include "unit.h"
 
 #include "analyse/trace/audit.h"
-#include "base/buf.h"
 #include "made-audit.h"
 
 static void make_calls(struct rd_audit_fn *fn, const char *calls)

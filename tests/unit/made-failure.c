@@ -2,7 +2,6 @@
 #include "made-failure.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
 
 #include "base/fix.h"
 #include "diagnose/shared/rule.h"

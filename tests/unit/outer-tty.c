@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "outer-tty.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <termios.h>
 
 #include "cmd/trace-errno/trace.h"

@@ -2,8 +2,6 @@
 #include "tar.h"
 #include "unit.h"
 
-#include <unistd.h>
-
 void tar_add_raw(struct rd_buf *tar, char type, const char *name, const char *link, const void *data, size_t size,
 		 size_t claimed)
 {

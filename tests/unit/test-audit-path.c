@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include "analyse/trace/audit.h"
-#include "base/buf.h"
 
 #define CALLS(...) .calls = (uint32_t[]){ __VA_ARGS__ }, .n_calls = RD_ARRAY_SIZE(((uint32_t[]){ __VA_ARGS__ }))
 #define ROOTS(...) .roots = (uint32_t[]){ __VA_ARGS__ }, .n_roots = RD_ARRAY_SIZE(((uint32_t[]){ __VA_ARGS__ }))

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "base/buf.h"
-#include "base/err.h"
-#include "base/text.h"
-
-#include <fcntl.h>
 #include <limits.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 static void assert_safe(const char *in, const char *out)
 {

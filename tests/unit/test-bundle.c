@@ -7,8 +7,6 @@
 #include "source/bundle/tree.h"
 
 #include <linux/netlink.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #define MANIFEST(requests)                                                                                            \

@@ -2,7 +2,6 @@
 #include "unit.h"
 
 #include "analyse/trace/trace.h"
-#include "base/buf.h"
 
 #include <ctype.h>
 

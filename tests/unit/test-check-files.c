@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include "check-run.h"
-#include <sys/stat.h>
 
 #include "analyse/compare/compare.h"
 #include "check/shared/check.h"

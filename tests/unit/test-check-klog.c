@@ -2,7 +2,6 @@
 /* Each rule about the kernel log: a line that drivers print, and one much like it that means nothing. */
 #include "unit.h"
 
-#include "base/buf.h"
 #include "check-run.h"
 #include "collect/kernel/kernel.h"
 #include "model/nicmap/nicmap.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A library that hangs or dies must cost its caller an error and nothing else. */
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "source/opener/child.h"
 #include "unit.h"

@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include "analyse/compare/compare.h"
-#include "base/text.h"
 
 #define HOSTS 1000
 #define RAILS 8

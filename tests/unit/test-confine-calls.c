@@ -6,15 +6,12 @@
 #include "unit.h"
 
 #include <asm/ioctls.h>
-#include <fcntl.h>
 #include <linux/sched.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
 #include "confined.h"
 

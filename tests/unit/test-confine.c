@@ -4,7 +4,6 @@
  */
 #include "unit.h"
 
-#include <fcntl.h>
 #include <grp.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
@@ -12,17 +11,14 @@
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
 #include "confined.h"
 

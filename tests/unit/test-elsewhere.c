@@ -2,7 +2,6 @@
 /* Which RDMA device a finding is about, and which findings are hidden when only some devices are shown. */
 #include "unit.h"
 
-#include "base/text.h"
 #include "diagnose/findings/findings.h"
 #include "nicmap-host.h"
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "base/buf.h"
-#include "base/text.h"
-
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 static void tidy(void)
 {

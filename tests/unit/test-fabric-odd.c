@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include "analyse/fabric/fabric.h"
-#include "base/text.h"
 #include "collect/fabric/fabric.h"
 #include "fabric-text.h"
 #include "model/fabric/fabric.h"

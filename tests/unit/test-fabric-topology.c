@@ -2,7 +2,6 @@
 #include "unit.h"
 
 #include "analyse/fabric/fabric.h"
-#include "base/text.h"
 #include "collect/fabric/fabric.h"
 #include "fabric-text.h"
 

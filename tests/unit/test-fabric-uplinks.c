@@ -6,7 +6,6 @@
 #include "unit.h"
 
 #include "analyse/fabric/fabric.h"
-#include "base/text.h"
 #include "collect/fabric/fabric.h"
 #include "fabric-text.h"
 

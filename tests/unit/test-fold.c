@@ -2,7 +2,6 @@
 /* What is folded below what, what a profile mutes, and in which order the rest stands. */
 #include "unit.h"
 
-#include "base/text.h"
 #include "diagnose/findings/findings.h"
 #include "nicmap-host.h"
 

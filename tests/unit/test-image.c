@@ -2,7 +2,6 @@
 /* The type information in made-up kernel images. */
 #include "unit.h"
 
-#include "base/buf.h"
 #include "trace/select/select.h"
 
 #define RELEASE "9.9-test"

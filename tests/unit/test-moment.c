@@ -4,7 +4,6 @@
 #include "collect/kernel/kernel.h"
 
 #include <linux/types.h>
-#include <unistd.h>
 
 #include "bpf/record.h"
 

@@ -2,7 +2,6 @@
 /* From files to the model: sysfs trees and topology files, also damaged ones. */
 #include "unit.h"
 
-#include "base/buf.h"
 #include "collect/host/host.h"
 #include "fake-host.h"
 

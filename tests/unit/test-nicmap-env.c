@@ -8,7 +8,6 @@
 #include "analyse/nccl/nccl.h"
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/shared/gid.h"
-#include "base/text.h"
 #include "model/host/system.h"
 #include "nicmap-host.h"
 

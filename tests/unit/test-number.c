@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "base/text.h"
-
 #include <ctype.h>
 
 #define UNTOUCHED 4711

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a process that has given up its privileges can still have done for it, and what not. */
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "confine/confine.h"
 #include "source/guard/source-guard.h"

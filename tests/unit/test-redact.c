@@ -12,7 +12,6 @@
 #include "source/redact/redact.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <linux/devlink.h>
 #include <linux/if_link.h>
 #include <linux/netlink.h>

@@ -4,11 +4,8 @@
 #include "fake-host.h"
 #include "source/guard/source-guard.h"
 
-#include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <signal.h>
-#include <sys/wait.h>
 
 /* Limits are long enough for what answers, however busy the machine is: of the time that is left, what hangs gets a part. */
 

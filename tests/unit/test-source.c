@@ -4,11 +4,8 @@
 #include "fake-host.h"
 
 #include <bpf/libbpf.h>
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 #include <time.h>
 
 static void begin(struct fake_host *host)

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A traced command in a session of its own, seen from the terminal that trace-errno was started on. */
-#include <fcntl.h>
 #include <linux/keyctl.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <termios.h>
 
 #include "outer-tty.h"

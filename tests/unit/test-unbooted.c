@@ -7,8 +7,6 @@
 #include "tar.h"
 #include "trace/select/select.h"
 
-#include <unistd.h>
-
 /* Opens `path` below the host's folder, or a path of its own if there is no host; errors go to `err`. */
 static int open_path(const struct fake_host *host, const char *path, struct rd_errlist *notes, struct rd_err *err)
 {

@@ -2,7 +2,6 @@
 /* A read that failed: what it was about, and what becomes of a fault that may be no more than something not seen. */
 #include "unit.h"
 
-#include "base/err.h"
 #include "check-run.h"
 #include "check/shared/check.h"
 #include "model/nicmap/nicmap.h"

@@ -2,10 +2,8 @@
 /* Stacks that end before the first function of their thread: why, and that nothing is shown that is not a caller. */
 #include "unit.h"
 
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include "trace/symbols/ustack-priv.h"
 #include "traced.h"

@@ -2,13 +2,10 @@
 /* Stacks of a process that this test starts: the real libdw reads the real files, in a process that has nothing. */
 #include "unit.h"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include "trace/symbols/ustack-priv.h"
 #include "traced.h"

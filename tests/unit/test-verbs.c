@@ -2,10 +2,8 @@
 /* libibverbs, of which this program has its own: one whose devices may hang or kill. */
 #include "unit.h"
 
-#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <linux/landlock.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>

@@ -4,7 +4,6 @@
 
 #include <locale.h>
 
-#include "base/buf.h"
 #include "view/grid.h"
 
 static const struct rd_column columns[] = {

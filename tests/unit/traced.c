@@ -2,13 +2,9 @@
 #include "traced.h"
 
 #include <elf.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "source/opener/child.h"
 

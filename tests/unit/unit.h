@@ -3,18 +3,19 @@
 #ifndef RD_UNIT_H
 #define RD_UNIT_H
 
-#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
-#include "base/base.h"
+#include "base/buf.h"
+#include "base/text.h"
 
 /*
  * TEST(name) stands before the body of a test, which unit_run then finds. A test may have a fixture: `setup` and `teardown` run
