@@ -70,6 +70,7 @@ int unready(const char *what);
 
 /* setup.c */
 int need(struct env *env, enum needs what);
+struct ibv_device *find_device(const char *name);
 int open_device(struct env *env, const char *name);
 struct ibv_context *open_again(struct env *env);
 int become_nobody(void);

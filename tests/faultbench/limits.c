@@ -24,11 +24,8 @@ static int limit_descriptors(int more)
 /* One descriptor, for the device; the one for its events is the next. */
 static int no_descriptor_for_events(struct env *env)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL), *dev = NULL;
+	struct ibv_device *dev = find_device(env->dev);
 
-	for (int i = 0; list && list[i]; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), env->dev))
-			dev = list[i];
 	if (!dev || limit_descriptors(1))
 		return unready(env->dev);
 	return ibv_open_device(dev) ? 0 : errno;
@@ -148,11 +145,8 @@ static int siblings(struct env *env)
 static int handles(struct env *env)
 {
 	char limit[32];
-	struct ibv_device **list = ibv_get_device_list(NULL), *dev = NULL;
+	struct ibv_device *dev = find_device(env->dev);
 
-	for (int i = 0; list && list[i]; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), env->dev))
-			dev = list[i];
 	snprintf(limit, sizeof(limit), "hca_handle=%d", env->fault->arg);
 	if (!dev || make_groups(env, NULL, limit) || enter(own))
 		return -1;

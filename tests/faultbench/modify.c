@@ -41,36 +41,41 @@ static int from_error(struct env *env)
 	return to(env);
 }
 
+static struct step next_step(struct env *env)
+{
+	return env->fault->needs == QP	    ? step_init(env) :
+	       env->fault->needs == QP_INIT ? step_rtr(env, env->opt.peer) :
+					      step_rts();
+}
+
 /* The step to the next state without `arg`. */
 static int missing(struct env *env)
 {
-	struct step step = env->fault->needs == QP	? step_init(env) :
-			   env->fault->needs == QP_INIT ? step_rtr(env, env->opt.peer) :
-							  step_rts();
+	struct step step = next_step(env);
 
 	step.mask &= ~env->fault->arg;
 	truth("missing_mask", "0x%x", env->fault->arg);
 	return modify(env, env->qp, &step);
 }
 
-static int ud_without_qkey(struct env *env)
+/* A UD queue pair to INIT: `arg` is left out, or there as well. */
+static int ud_init(struct env *env)
 {
 	struct ibv_qp *qp = create_qp(env, IBV_QPT_UD);
 	struct step step = step_ud_init(env);
+	bool extra = !(step.mask & env->fault->arg);
 
 	if (!qp)
 		return unready("ibv_create_qp");
-	step.mask &= ~IBV_QP_QKEY;
-	truth("missing_mask", "0x%x", IBV_QP_QKEY);
+	step.mask ^= env->fault->arg;
+	truth(extra ? "extra_mask" : "missing_mask", "0x%x", env->fault->arg);
 	return modify(env, qp, &step);
 }
 
 /* The step to the next state with `arg` too. */
 static int too_much(struct env *env)
 {
-	struct step step = env->fault->needs == QP	? step_init(env) :
-			   env->fault->needs == QP_INIT ? step_rtr(env, env->opt.peer) :
-							  step_rts();
+	struct step step = next_step(env);
 
 	step.mask |= env->fault->arg;
 	step.attr.path_mtu = IBV_MTU_1024;
@@ -89,18 +94,6 @@ static int ud_controlled_qkey(struct env *env)
 	step.attr.qkey = 0x80010000;
 	truth("qkey", "0x80010000");
 	return take(qp, &step);
-}
-
-static int ud_with_access(struct env *env)
-{
-	struct ibv_qp *qp = create_qp(env, IBV_QPT_UD);
-	struct step step = step_ud_init(env);
-
-	if (!qp)
-		return unready("ibv_create_qp");
-	step.mask |= IBV_QP_ACCESS_FLAGS;
-	truth("extra_mask", "0x%x", IBV_QP_ACCESS_FLAGS);
-	return modify(env, qp, &step);
 }
 
 /* Attributes that belong to the step, with values that do not. */
@@ -209,8 +202,8 @@ const struct fault modify_faults[] = {
 	{ "init-no-port", "ibv_modify_qp", "qp-attribute-missing", "to INIT without a port", QP, missing, IBV_QP_PORT },
 	{ "init-ud-qkey-controlled", "ibv_modify_qp", "capability-missing", "a controlled Q_Key, by nobody", CQ,
 	  ud_controlled_qkey, 0 },
-	{ "init-ud-no-qkey", "ibv_modify_qp", "qp-attribute-missing", "UD to INIT without a Q_Key", CQ, ud_without_qkey,
-	  0 },
+	{ "init-ud-no-qkey", "ibv_modify_qp", "qp-attribute-missing", "UD to INIT without a Q_Key", CQ, ud_init,
+	  IBV_QP_QKEY },
 	{ "rtr-no-rnr-timer", "ibv_modify_qp", "qp-attribute-missing", "to RTR without the RNR timer", QP_INIT, missing,
 	  IBV_QP_MIN_RNR_TIMER },
 	{ "rtr-no-path", "ibv_modify_qp", "qp-attribute-missing", "to RTR without an address", QP_INIT, missing,
@@ -221,8 +214,8 @@ const struct fault modify_faults[] = {
 	  IBV_QP_TIMEOUT },
 	{ "init-qkey", "ibv_modify_qp", "qp-attribute-not-allowed", "RC to INIT with a Q_Key", QP, too_much,
 	  IBV_QP_QKEY },
-	{ "init-ud-access", "ibv_modify_qp", "qp-attribute-not-allowed", "UD to INIT with access flags", CQ,
-	  ud_with_access, 0 },
+	{ "init-ud-access", "ibv_modify_qp", "qp-attribute-not-allowed", "UD to INIT with access flags", CQ, ud_init,
+	  IBV_QP_ACCESS_FLAGS },
 	{ "rtr-timeout", "ibv_modify_qp", "qp-attribute-not-allowed", "to RTR with a timeout", QP_INIT, too_much,
 	  IBV_QP_TIMEOUT },
 	{ "rts-mtu", "ibv_modify_qp", "qp-attribute-not-allowed", "to RTS with a path MTU", QP_RTR, too_much,

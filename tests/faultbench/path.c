@@ -234,11 +234,8 @@ static int other_namespace(struct env *env)
 /* A process in another network namespace, while devices belong to one. */
 static int device_namespace(struct env *env)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL), *dev = NULL;
+	struct ibv_device *dev = find_device(env->dev);
 
-	for (int i = 0; list && list[i]; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), env->dev))
-			dev = list[i];
 	/* Refused while there is another namespace, and those go a while after their last process. */
 	if (!dev ||
 	    shell("ip netns del fbns 2>/dev/null; n=0; until rdma system set netns exclusive 2>/dev/null; do "

@@ -6,17 +6,22 @@
 #include <grp.h>
 #include <stdarg.h>
 
-static struct ibv_context *open_named(const char *name)
+/* From a list that is kept; NULL: none has this name. */
+struct ibv_device *find_device(const char *name)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *ctx = NULL;
 
 	for (int i = 0; list && list[i]; i++)
 		if (!strcmp(ibv_get_device_name(list[i]), name))
-			ctx = ibv_open_device(list[i]);
-	if (list)
-		ibv_free_device_list(list);
-	return ctx;
+			return list[i];
+	return NULL;
+}
+
+static struct ibv_context *open_named(const char *name)
+{
+	struct ibv_device *dev = find_device(name);
+
+	return dev ? ibv_open_device(dev) : NULL;
 }
 
 int open_device(struct env *env, const char *name)

@@ -57,23 +57,14 @@ static int destroy(enum object type, void *object)
 
 static uint32_t *handle_of(enum object type, void *object)
 {
-	switch (type) {
-	case A_QP:
-		return &((struct ibv_qp *)object)->handle;
-	case A_CQ:
-		return &((struct ibv_cq *)object)->handle;
-	case A_MR:
-		return &((struct ibv_mr *)object)->handle;
-	case A_AH:
-		return &((struct ibv_ah *)object)->handle;
-	case A_SRQ:
-		return &((struct ibv_srq *)object)->handle;
-	case A_MW:
-		return &((struct ibv_mw *)object)->handle;
-	case A_PD:
-		return &((struct ibv_pd *)object)->handle;
-	}
-	return NULL;
+	static const size_t at[] = {
+		[A_QP] = offsetof(struct ibv_qp, handle),   [A_CQ] = offsetof(struct ibv_cq, handle),
+		[A_MR] = offsetof(struct ibv_mr, handle),   [A_AH] = offsetof(struct ibv_ah, handle),
+		[A_SRQ] = offsetof(struct ibv_srq, handle), [A_MW] = offsetof(struct ibv_mw, handle),
+		[A_PD] = offsetof(struct ibv_pd, handle),
+	};
+
+	return (uint32_t *)((char *)object + at[type]);
 }
 
 /* An object whose handle was that of one that is destroyed */
