@@ -11,12 +11,6 @@ static void assert_safe(const char *in, const char *out)
 	assert_string_equal(safe, out);
 }
 
-TEST(a_process_name_cannot_clear_the_screen)
-{
-	assert_safe("\033[2Jevil", "\\x1b[2Jevil");
-	assert_safe("a\nb\r\tc\a\177", "a\\x0ab\\x0d\\x09c\\x07\\x7f");
-}
-
 TEST(a_nul_is_not_the_end)
 {
 	_cleanup_buf_ struct rd_buf out = { 0 };
@@ -25,8 +19,12 @@ TEST(a_nul_is_not_the_end)
 	assert_string_equal(out.data, "a\\x00b");
 }
 
-TEST(eight_bit_controls_do_not_reach_the_terminal)
+TEST(text_of_others_is_shown_so_that_it_does_nothing)
 {
+	/* A process name cannot clear the screen. */
+	assert_safe("\033[2Jevil", "\\x1b[2Jevil");
+	assert_safe("a\nb\r\tc\a\177", "a\\x0ab\\x0d\\x09c\\x07\\x7f");
+	/* Eight bit controls do not reach the terminal. */
 	/* U+009B is CSI to a terminal; as a bare byte it is no UTF-8 at all. */
 	assert_safe("\xc2\x9b"
 		    "2J",
@@ -34,24 +32,15 @@ TEST(eight_bit_controls_do_not_reach_the_terminal)
 	assert_safe("\x9b"
 		    "2J",
 		    "\\x9b2J");
-}
-
-TEST(text_cannot_be_turned_round_or_hidden)
-{
+	/* Text cannot be turned round or hidden. */
 	assert_safe("a\u202eb", "a\\xe2\\x80\\xaeb");
 	assert_safe("a\u200bb", "a\\xe2\\x80\\x8bb");
 	/* Two are no characters, the third is one. */
 	assert_safe("\xef\xbf\xbe\xef\xbf\xbf\xef\xbf\xbd", "\\xef\\xbf\\xbe\\xef\\xbf\\xbf\xef\xbf\xbd");
-}
-
-TEST(honest_text_stays_as_it_is)
-{
+	/* Honest text stays as it is. */
 	assert_safe("", "");
 	assert_safe("mlx5_0 Zürich 東京 😀 a\\b", "mlx5_0 Zürich 東京 😀 a\\b");
-}
-
-TEST(broken_utf8_is_shown_byte_by_byte)
-{
+	/* Broken UTF-8 is shown byte by byte. */
 	assert_safe("\xc3", "\\xc3");
 	assert_safe("\xe6\x9d", "\\xe6\\x9d");
 	assert_safe("\xc0\xaf", "\\xc0\\xaf");			 /* overlong slash */

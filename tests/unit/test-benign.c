@@ -55,61 +55,41 @@ static bool benign(uint64_t key, int err, int origin, uint16_t num_attrs)
 	return rd_benign_reason(&ev, &set) != NULL;
 }
 
-TEST(the_probe_of_each_device_open)
+TEST(what_is_benign_of_a_call_and_what_only_looks_like_it)
 {
+	/* The probe of each device open. */
 	assert_true(benign(QUERY_DEVICE_KEY, ENOSPC, INVOKE_WRITE, 1));
 	assert_true(benign(QUERY_DEVICE_KEY, ENOSPC, CMD_VERBS, 1));
-}
-
-TEST(twin_of_the_probe_a_query_that_really_finds_no_room)
-{
+	/* Its twin: a query that really finds no room. */
 	assert_false(benign(QUERY_DEVICE_KEY, ENOSPC, INVOKE_WRITE, 3));
 	assert_false(benign(QUERY_DEVICE_KEY, ENOSPC, QUERY_DEVICE, 1));
 	assert_false(benign(QUERY_DEVICE_KEY, ENOSPC, DRIVER, 1));
 	assert_false(benign(REG_MR_KEY, ENOSPC, INVOKE_WRITE, 1));
 	assert_false(benign(QUERY_DEVICE_KEY, EIO, INVOKE_WRITE, 1));
-}
-
-TEST(an_unused_entry_of_the_gid_table)
-{
+	/* An unused entry of the GID table. */
 	assert_true(benign(GID_ENTRY_KEY, ENODATA, GET_GID, 4));
 	assert_true(benign(GID_ENTRY_KEY, ENODATA, GID_HANDLER, 4));
 	assert_true(benign(GID_ENTRY_KEY, ENODATA, IOCTL, 4));
-}
-
-TEST(twin_of_the_gid_a_queue_pair_moved_with_an_unused_gid)
-{
+	/* Its twin: a queue pair moved with an unused GID. */
 	assert_false(benign(MODIFY_QP_KEY, ENODATA, GET_GID, 3));
 	assert_false(benign(GID_ENTRY_KEY, ENODATA, DRIVER, 4));
 	assert_false(benign(GID_ENTRY_KEY, EINVAL, GET_GID, 4));
 	assert_false(benign(GID_TABLE_KEY, ENODATA, GET_GID, 4));
-}
-
-TEST(waiting_for_a_connection_event)
-{
+	/* Waiting for a connection event. */
 	assert_true(benign(GET_EVENT_KEY, 512, GET_EVENT, 0));
 	assert_true(benign(GET_EVENT_KEY, 512, UCMA_WRITE, 0));
 	assert_true(benign(GET_EVENT_KEY, EAGAIN, GET_EVENT, 0));
 	assert_true(benign(GET_EVENT_KEY, EAGAIN, SUFFIXED, 0));
-}
-
-TEST(twin_of_the_wait_other_calls_that_are_interrupted_or_refused)
-{
+	/* Its twins: other calls that are interrupted or refused. */
 	ASSERT_EACH(IS(benign(CONNECT_KEY, 512, UCMA_WRITE, 0), false),
 		    IS(benign(CONNECT_KEY, EAGAIN, UCMA_WRITE, 0), false),
 		    IS(benign(GET_EVENT_KEY, ENODEV, GET_EVENT, 0), false),
 		    IS(benign(GET_EVENT_KEY, EAGAIN, DRIVER, 0), false), IS(benign(REG_MR_KEY, 512, IOCTL, 3), false));
-}
-
-TEST(a_call_that_the_library_makes_in_the_older_way_then)
-{
+	/* A call that the library makes in the older way then. */
 	assert_true(benign(GID_ENTRY_KEY, EPROTONOSUPPORT, CMD_VERBS, 4));
 	assert_true(benign(QUERY_DEVICE_KEY, EPROTONOSUPPORT, CMD_VERBS, 1));
 	assert_true(benign(RD_VERB(RD_VERB_IOCTL, 0xffff0000u), 515, IOCTL, 0));
-}
-
-TEST(twin_of_the_older_way_what_the_program_cannot_do_without)
-{
+	/* Its twin: what the program cannot do without. */
 	assert_false(benign(CQ_CREATE_KEY, EPROTONOSUPPORT, CMD_VERBS, 8));
 	assert_false(benign(RD_VERB(RD_VERB_IOCTL, 0x10000000u), EPROTONOSUPPORT, CMD_VERBS, 8));
 	assert_false(benign(GID_ENTRY_KEY, EPROTONOSUPPORT, DRIVER, 4));

@@ -82,40 +82,29 @@ static void expect(const char *driver, const char *link_layer, double seconds, c
 #define IB "InfiniBand"
 #define ETH "Ethernet"
 
-TEST(link_errors_are_judged_per_bit)
+TEST(counters_of_a_port_lead_to_its_cause_or_to_none)
 {
+	/* Link errors are judged per bit. */
 	/* 20 symbols damaged in a day at 400 Gbit/s (3.4e16 bits) are nothing; in a second they are a bad cable. */
 
 	expect("mlx5", IB, 86400, "port:port_rcv_data=1080000000000000;port:symbol_error=20", "");
 	expect("mlx5", IB, 1, "port:port_rcv_data=12500000000;port:symbol_error=20", "bad-cable");
 	expect("mlx5", IB, 1, "port:symbol_error=20", "bad-cable");
-}
-
-TEST(corrected_bits_show_a_weak_signal)
-{
+	/* Corrected bits show a weak signal. */
 	expect("mlx5", ETH, 1, "ethtool:rx_bits_phy=400000000000;ethtool:rx_corrected_bits_phy=400000", "weak-signal");
 	expect("mlx5", ETH, 1, "ethtool:rx_bits_phy=400000000000;ethtool:rx_corrected_bits_phy=400", "");
 	expect("mlx5", ETH, 1, "ethtool:rx_corrected_bits_phy=400000", "");
-}
-
-TEST(a_link_that_flaps_is_told_from_one_that_went_down)
-{
+	/* A link that flaps is told from one that went down. */
 	expect("mlx5", IB, 60, "port:link_downed=1", "link-down");
 	expect("rxe", ETH, 60, "hw:link_downed=1;hw:send_err=1", "link-down");
 	expect("mlx5", IB, 60, "port:link_downed=5;hw:local_ack_timeout_err=40", "link-flap ack-timeout");
-}
-
-TEST(flushed_requests_are_no_cause)
-{
+	/* Flushed requests are no cause. */
 	expect("mlx5", ETH, 60, "hw:req_cqe_error=500;hw:req_cqe_flush_error=500", "");
 	expect("mlx5", ETH, 60, "hw:req_cqe_error=501;hw:req_cqe_flush_error=500", "work-failed");
 	expect("mlx5", ETH, 60,
 	       "hw:req_cqe_error=501;hw:req_cqe_flush_error=500;hw:req_transport_retries_exceeded=1;hw:local_ack_timeout_err=8",
 	       "peer-gone");
-}
-
-TEST(flow_control_is_understood)
-{
+	/* Flow control is understood. */
 	expect("mlx5", ETH, 10, "ethtool:tx_pause_storm_warning_events=2", "pause-storm");
 	expect("mlx5", ETH, 10, "ethtool:tx_prio3_pause_duration=5000000", "pause-storm");
 	expect("mlx5", ETH, 10, "ethtool:rx_prio3_pause_duration=2000000;ethtool:rx_prio3_bytes=900",

@@ -55,33 +55,26 @@ static void assert_chain(const char *links, int err, const char *expected)
 	assert_rival(links, err, expected, 0);
 }
 
-TEST(one_run_is_shown_whole)
+TEST(runs_are_shown_whole_also_behind_another_errno)
 {
+	/* One run is shown whole. */
 	assert_chain("a-14 b-14 c-14 R-14", -14, "a-14 b-14 c-14 R-14");
-}
-
-TEST(the_root_alone_is_its_own_origin)
-{
+	/* The root alone is its own origin. */
 	assert_chain("R-22", -22, "R-22");
 	assert_chain("", -22, "R-22");
-}
-
-TEST(an_errno_turned_into_another_keeps_both_runs)
-{
+	/* An errno turned into another keeps both runs. */
 	assert_chain("a-2 b-2 c-22 R-22", -22, "[a-2] [b-2] c-22 R-22");
 	assert_chain("a-2 b-5 c-22 R-22", -22, "[a-2] [b-5] c-22 R-22");
 	assert_chain("a-2 R-22", -22, "[a-2] R-22");
 }
 
-TEST(a_swallowed_failure_is_left_out)
+TEST(other_failures_do_not_hide_why_the_call_failed)
 {
+	/* A swallowed failure is left out. */
 	assert_chain("p-95 q-95 | a-14 b-14 R-14", -14, "a-14 b-14 R-14");
 	assert_chain("p-95 | q-2 | a-14 R-14", -14, "a-14 R-14");
 	assert_chain("p-95 | R-14", -14, "R-14");
-}
-
-TEST(cleaning_up_that_fails_does_not_hide_why_the_call_did)
-{
+	/* Cleaning up that fails does not hide why the call did. */
 	assert_chain("a-12 b-12 | u-22 c-12 R-12", -12, "a-12 b-12 c-12 R-12");
 	assert_chain("a-12 | u-22 | v-16 c-12 R-12", -12, "a-12 c-12 R-12");
 	assert_chain("p-95 | a-12 | u-22 R-12", -12, "a-12 R-12");
@@ -89,10 +82,7 @@ TEST(cleaning_up_that_fails_does_not_hide_why_the_call_did)
 	assert_rival("a-12 | u-1 | v-2 | w-3 | x-4 R-12", -12, "[x-4] R-12", 'a');
 	assert_rival("a-5 | b-5 | b-5 | b-5 | b-5 d-5 R-5", -5, "b-5 d-5 R-5", 'a');
 	assert_chain("a-12 | v-2 | w-3 | x-4 R-12", -12, "a-12 R-12");
-}
-
-TEST(the_original_error_may_itself_have_been_translated)
-{
+	/* The original error may itself have been translated. */
 	assert_chain("a-2 b-12 | u-22 c-12 R-12", -12, "[a-2] b-12 c-12 R-12");
 }
 
@@ -111,14 +101,12 @@ TEST(of_failures_with_the_same_errno_the_first_is_shown)
 	assert_rival("p-95 | a-12 | u-12 R-12", -12, "a-12 R-12", 'u');
 }
 
-TEST(a_swallowed_failure_inside_of_a_branch_is_no_original)
+TEST(what_was_swallowed_inside_or_had_no_room)
 {
+	/* A swallowed failure inside of a branch is no original. */
 	/* -12 was turned into -22, and that was swallowed: what came later is the reason. */
 	assert_chain("a-12 b-22 | c-5 R-12", -12, "[c-5] R-12");
-}
-
-TEST(a_record_that_was_full_still_ends_with_the_root)
-{
+	/* A record that was full still ends with the root. */
 	assert_chain("a-14 b-14", -14, "a-14 b-14 R-14");
 	assert_chain("a-2 b-2", -14, "[a-2] [b-2] R-14");
 }
