@@ -11,6 +11,7 @@ struct host {
 	struct rd_counter_sample now;
 	struct rd_delta deltas[16];
 	struct rd_rates rates;
+	struct rd_findings findings; /* of remarks_of */
 };
 
 static void add(struct host *host, uint32_t port, enum rd_counter_group group, const char *name)
@@ -46,6 +47,7 @@ static void ready(struct host *host)
 
 static void end(struct host *host)
 {
+	rd_findings_deinit(&host->findings);
 	rd_rates_deinit(&host->rates);
 	rd_counter_sample_deinit(&host->now);
 	rd_counter_set_deinit(&host->set);
@@ -57,12 +59,12 @@ static void moved(struct host *host, size_t counter, uint64_t delta)
 	host->deltas[counter] = (struct rd_delta){ .v = delta, .kind = RD_DELTA_EXACT };
 }
 
-static size_t remarks_of(struct host *host, struct rd_findings *findings)
+static size_t remarks_of(struct host *host)
 {
-	rd_findings_deinit(findings);
+	rd_findings_deinit(&host->findings);
 	rd_rates_update(&host->rates, &host->set, host->deltas, 1);
-	rd_rates_findings(&host->rates, &host->set, &host->now, findings);
-	return findings->n;
+	rd_rates_findings(&host->rates, &host->set, &host->now, &host->findings);
+	return host->findings.n;
 }
 
 #define HOST_TEST(name) TEST_ON(name, struct host, host, { 0 }, end)
@@ -116,8 +118,6 @@ HOST_TEST(both_halves_of_a_sum_are_needed)
 /* Two ports with one counter each, some seconds of 40 Gbit/s on the first. */
 static void begin_loaded(struct host *host, uint64_t second)
 {
-	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-
 	begin(host, 2);
 	add(host, 0, RD_GROUP_PORT, "port_xmit_data");
 	add(host, 1, RD_GROUP_PORT, "port_xmit_data");
@@ -125,115 +125,102 @@ static void begin_loaded(struct host *host, uint64_t second)
 	moved(host, 0, 1250000000);
 	moved(host, 1, second);
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(remarks_of(host, &findings), 0);
+		assert_int_equal(remarks_of(host), 0);
 }
 
 HOST_TEST(a_loss_is_told_once_with_its_heir)
 {
-	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-
 	begin_loaded(host, 0);
 	moved(host, 0, 0);
 	moved(host, 1, 1250000000);
 	strcpy(host->now.states[0].state, "DOWN");
-	assert_int_equal(remarks_of(host, &findings), 1);
-	ASSERT_EACH(READS(findings.v[0].subject, "mlx5_0/1"), IS(findings.v[0].severity, RD_SEV_CRITICAL));
-	ASSERT_HAS(findings.v[0].observed, "DOWN", "mlx5_1/1 took");
-	assert_int_equal(remarks_of(host, &findings), 0);
+	assert_int_equal(remarks_of(host), 1);
+	ASSERT_EACH(READS(host->findings.v[0].subject, "mlx5_0/1"), IS(host->findings.v[0].severity, RD_SEV_CRITICAL));
+	ASSERT_HAS(host->findings.v[0].observed, "DOWN", "mlx5_1/1 took");
+	assert_int_equal(remarks_of(host), 0);
 	/* It comes back, and is lost again. */
 	moved(host, 0, 1250000000);
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(remarks_of(host, &findings), 0);
+		assert_int_equal(remarks_of(host), 0);
 	moved(host, 0, 0);
-	assert_int_equal(remarks_of(host, &findings), 1);
+	assert_int_equal(remarks_of(host), 1);
 }
 
 HOST_TEST(a_job_that_pauses_loses_nothing)
 {
-	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-
 	begin_loaded(host, 1250000000);
 	moved(host, 0, 0);
 	moved(host, 1, 0);
-	assert_int_equal(remarks_of(host, &findings), 0);
+	assert_int_equal(remarks_of(host), 0);
 }
 
 /* The counters of one port are reset, by perfquery -R or its driver. */
 HOST_TEST(a_port_whose_rate_is_unknown_lost_nothing)
 {
-	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-
 	begin_loaded(host, 1250000000);
 	host->deltas[0] = (struct rd_delta){ 4000, RD_DELTA_AT_LEAST, RD_NOTE_RESET };
-	assert_int_equal(remarks_of(host, &findings), 0);
+	assert_int_equal(remarks_of(host), 0);
 	host->deltas[0] = (struct rd_delta){ 0, RD_DELTA_UNKNOWN, RD_NOTE_UNREAD };
-	assert_int_equal(remarks_of(host, &findings), 0);
+	assert_int_equal(remarks_of(host), 0);
 	/* One that is missing has none to be compared, either. */
 	host->now.states[0].there = false;
 	host->deltas[0].note = RD_NOTE_GONE;
-	assert_int_equal(remarks_of(host, &findings), 1);
+	assert_int_equal(remarks_of(host), 1);
 }
 
 /* iWARP has INIT for an interface with IPv6 addresses only; InfiniBand for a port that passes no packets. */
 HOST_TEST(a_pause_of_iwarp_without_ipv4)
 {
-	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-
 	begin_loaded(host, 0);
 	host->set.ports[0].link_layer = strdup("Ethernet");
 	strcpy(host->now.states[0].state, "INIT");
 	moved(host, 0, 0);
-	assert_int_equal(remarks_of(host, &findings), 0);
+	assert_int_equal(remarks_of(host), 0);
 	strcpy(host->set.ports[0].link_layer, "InfiniBa");
-	assert_int_equal(remarks_of(host, &findings), 1);
+	assert_int_equal(remarks_of(host), 1);
 }
 
-static void silence(struct host *host, int seconds, struct rd_findings *findings)
+static void silence(struct host *host, int seconds)
 {
 	moved(host, 0, 0);
 	for (int i = 0; i < seconds; i++)
-		remarks_of(host, findings);
+		remarks_of(host);
 }
 
 /* 34 s is the shortest time that NCCL's timers take to report a dead path. */
 HOST_TEST(a_takeover_after_silence_is_told)
 {
-	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-
 	begin_loaded(host, 0);
-	silence(host, 34, &findings);
-	assert_int_equal(findings.n, 0);
+	silence(host, 34);
+	assert_int_equal(host->findings.n, 0);
 	moved(host, 1, 1250000000);
-	assert_int_equal(remarks_of(host, &findings), 1);
-	assert_non_null(strstr(findings.v[0].observed, "mlx5_1/1 took over"));
+	assert_int_equal(remarks_of(host), 1);
+	assert_non_null(strstr(host->findings.v[0].observed, "mlx5_1/1 took over"));
 	/* Nothing says that the silence was a failure. */
-	assert_int_equal(findings.v[0].severity, RD_SEV_NOTE);
-	assert_int_equal(remarks_of(host, &findings), 0);
+	assert_int_equal(host->findings.v[0].severity, RD_SEV_NOTE);
+	assert_int_equal(remarks_of(host), 0);
 }
 
 HOST_TEST(a_takeover_from_a_port_that_is_down_is_told_beside_it)
 {
-	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-
 	begin_loaded(host, 0);
 	strcpy(host->now.states[0].state, "DOWN");
-	silence(host, 1, &findings);
-	assert_int_equal(findings.n, 1);
-	assert_null(strstr(findings.v[0].observed, "took over"));
-	silence(host, 34, &findings);
-	assert_int_equal(findings.n, 0);
+	silence(host, 1);
+	assert_int_equal(host->findings.n, 1);
+	assert_null(strstr(host->findings.v[0].observed, "took over"));
+	silence(host, 34);
+	assert_int_equal(host->findings.n, 0);
 	moved(host, 1, 1250000000);
-	assert_int_equal(remarks_of(host, &findings), 1);
-	ASSERT_EACH(HAS(findings.v[0].observed, "mlx5_1/1 took over"), IS(findings.v[0].severity, RD_SEV_CRITICAL));
-	assert_int_equal(remarks_of(host, &findings), 0);
+	assert_int_equal(remarks_of(host), 1);
+	ASSERT_EACH(HAS(host->findings.v[0].observed, "mlx5_1/1 took over"),
+		    IS(host->findings.v[0].severity, RD_SEV_CRITICAL));
+	assert_int_equal(remarks_of(host), 0);
 }
 
 HOST_TEST(what_was_silent_for_longer_than_timers_is_forgotten)
 {
-	_cleanup_(rd_findings_deinit) struct rd_findings findings = { 0 };
-
 	begin_loaded(host, 0);
-	silence(host, 200, &findings);
+	silence(host, 200);
 	moved(host, 1, 1250000000);
-	assert_int_equal(remarks_of(host, &findings), 0);
+	assert_int_equal(remarks_of(host), 0);
 }
