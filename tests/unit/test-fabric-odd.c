@@ -2,23 +2,13 @@
 /* What differs from all others of its kind, without a saved topology; and sound networks that differ on purpose. */
 #include "unit.h"
 
-#include "analyse/fabric/fabric.h"
 #include "collect/fabric/fabric.h"
+#include "fabric-sweeps.h"
 #include "fabric-text.h"
-#include "model/fabric/fabric.h"
 
-#define SPINE(n) (0x10000 + (n))
-#define LEAF(n) (0x20000 + (n))
-#define HOST(l, h) (0x1000000 + (l)*256 + (h))
 #define LEAVES 10u
 #define SPINES 4u
 #define HOSTS 6u
-
-struct setup {
-	struct rd_fabric fabric;
-	struct rd_fabric_limits limits;
-	struct rd_findings findings;
-};
 
 /* What both ends of all links support: everything, and what is enabled: what is active. */
 static void support(struct setup *s)
@@ -63,12 +53,6 @@ static void set_up(struct setup *s)
 	make_tree(s, LEAVES, 1, NULL);
 }
 
-static void tear_down(struct setup *s)
-{
-	rd_findings_deinit(&s->findings);
-	rd_fabric_deinit(&s->fabric);
-}
-
 /* "id|severity|subject|observed" of all findings, in lines. */
 static const char *said(struct setup *s)
 {
@@ -91,7 +75,7 @@ static const char *said(struct setup *s)
 /* Both ends of the cable at a port run at this rate, and support or have enabled no more, or not known. */
 static void run_at(struct setup *s, uint64_t guid, unsigned number, unsigned width, unsigned speed)
 {
-	struct rd_fabric_port *port = &s->fabric.ports[fabric_port_at(&s->fabric, guid, number)];
+	struct rd_fabric_port *port = at(s, guid, number);
 	struct rd_fabric_port *peer = &s->fabric.ports[port->peer];
 
 	port->width_active = peer->width_active = width;
@@ -100,14 +84,14 @@ static void run_at(struct setup *s, uint64_t guid, unsigned number, unsigned wid
 
 static void support_all(struct setup *s, uint64_t guid, unsigned number, unsigned width_bits, unsigned speed_bits)
 {
-	struct rd_fabric_port *port = &s->fabric.ports[fabric_port_at(&s->fabric, guid, number)];
+	struct rd_fabric_port *port = at(s, guid, number);
 	struct rd_fabric_port *peer = &s->fabric.ports[port->peer];
 
 	port->width_supported = peer->width_supported = width_bits;
 	port->speed_supported = peer->speed_supported = speed_bits;
 }
 
-#define SETUP_TEST(name) TEST_BEGUN(name, struct setup, s, set_up, tear_down)
+#define SETUP_TEST(name) TEST_BEGUN(name, struct setup, s, set_up, sweeps_tear_down)
 
 SETUP_TEST(one_link_of_1x_is_odd)
 {
@@ -183,7 +167,7 @@ SETUP_TEST(what_is_slower_on_purpose_is_at_most_a_note)
 	for (unsigned i = 0; i < SPINES; i++)
 		s->fabric.nodes[rd_fabric_find_node(&s->fabric, SPINE(i))].system_guid = 1;
 	for (unsigned u = 2; u <= SPINES; u++) {
-		struct rd_fabric_port *of = &s->fabric.ports[fabric_port_at(&s->fabric, LEAF(9), u)];
+		struct rd_fabric_port *of = at(s, LEAF(9), u);
 
 		s->fabric.ports[of->peer].peer = RD_NONE;
 		of->peer = RD_NONE;
@@ -275,7 +259,7 @@ SETUP_TEST(switches_that_differ_on_purpose_are_silent)
 	make_tree(s, LEAVES, 5, lacks_one);
 	for (unsigned l = 0; l < LEAVES; l++)
 		if (l != 3) {
-			struct rd_fabric_port *of = &s->fabric.ports[fabric_port_at(&s->fabric, LEAF(l), 21)];
+			struct rd_fabric_port *of = at(s, LEAF(l), 21);
 
 			s->fabric.ports[of->peer].peer = RD_NONE;
 			of->peer = RD_NONE;

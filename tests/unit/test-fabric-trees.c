@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unit.h"
 
-#include "analyse/fabric/fabric.h"
 #include "collect/fabric/fabric.h"
+#include "fabric-sweeps.h"
 #include "fabric-text.h"
 
 #define SECOND UINT64_C(1000000000)
-#define LEAF(i) (0x20000u + (i))
-#define SPINE(i) (0x10000u + (i))
-#define HOST(leaf, i) (0x1000000u + (leaf)*256 + (i))
 #define DOWN 4 /* hosts of a leaf; its port DOWN + 1 + I leads to spine I, whose port 1 + L leads to leaf L */
-
-struct setup {
-	struct rd_fabric fabric;
-	struct rd_fabric_limits limits;
-	struct rd_findings findings;
-};
 
 /* Two readings, a second apart, of ports that neither wait nor send. */
 static void read_twice(struct rd_fabric *fabric)
@@ -47,26 +38,15 @@ static void set_up(struct setup *s)
 	assert_int_equal(rd_fabric_limits_parse("t", text, strlen(text), &s->limits, NULL), 0);
 }
 
-static void tear_down(struct setup *s)
-{
-	rd_findings_deinit(&s->findings);
-	rd_fabric_deinit(&s->fabric);
-}
-
-static struct rd_fabric_port *port_at(struct setup *s, uint64_t guid, unsigned number)
-{
-	return &s->fabric.ports[fabric_port_at(&s->fabric, guid, number)];
-}
-
 /* 4x HDR: 25e9 octets a second, 8 of them a tick. */
 static void waits(struct setup *s, uint64_t guid, unsigned number, unsigned percent)
 {
-	port_at(s, guid, number)->values[RD_C_XMIT_WAIT].v = UINT64_C(25000000000) / 8 * percent / 100;
+	at(s, guid, number)->values[RD_C_XMIT_WAIT].v = UINT64_C(25000000000) / 8 * percent / 100;
 }
 
 static void sends(struct setup *s, uint64_t guid, unsigned number, unsigned gbps)
 {
-	port_at(s, guid, number)->values[RD_C_XMIT_DATA].v = UINT64_C(1000000000) * gbps / 32;
+	at(s, guid, number)->values[RD_C_XMIT_DATA].v = UINT64_C(1000000000) * gbps / 32;
 }
 
 static size_t judge(struct setup *s)
@@ -85,7 +65,7 @@ static void assert_root(const struct setup *s, size_t i, const char *subject, co
 		assert_string_equal(s->findings.v[i].observed, observed);
 }
 
-#define SETUP_TEST(name) TEST_BEGUN(name, struct setup, s, set_up, tear_down)
+#define SETUP_TEST(name) TEST_BEGUN(name, struct setup, s, set_up, sweeps_tear_down)
 
 /* host0-0 takes packets slowly: the leaf, both spines and the other leaves wait. */
 SETUP_TEST(a_slow_receiver_is_one_finding_at_its_port)
@@ -103,7 +83,7 @@ SETUP_TEST(a_slow_receiver_is_one_finding_at_its_port)
 		    "spine1 port 1 51 %, spine0 port 1 50 %, leaf2 port 6 35 %, ...");
 	ASSERT_EACH(IS(s->findings.v[0].severity, RD_SEV_WARNING), HAS(s->findings.v[0].fix, "host0-0 HCA-1"));
 	/* Other hosts choose their names: none becomes a line that is pasted. */
-	s->fabric.nodes[port_at(s, HOST(0, 0), 1)->node].name = strdup("x\nreboot #");
+	s->fabric.nodes[at(s, HOST(0, 0), 1)->node].name = strdup("x\nreboot #");
 	assert_int_equal(judge(s), 1);
 	assert_null(strstr(s->findings.v[0].fix, "\nreboot"));
 	/* The worst of the tree decides, wherever it is. */
@@ -145,11 +125,11 @@ SETUP_TEST(a_switch_without_waiting_ports_is_the_end)
 SETUP_TEST(what_was_not_read_may_be_the_cause)
 {
 	waits(s, SPINE(0), 1, 40);
-	port_at(s, LEAF(0), 2)->fresh = false;
+	at(s, LEAF(0), 2)->fresh = false;
 	assert_int_equal(judge(s), 1);
 	assert_root(s, 0, "spine0 port 1, to leaf0 port 5", "cause behind it is unknown", NULL);
-	port_at(s, LEAF(0), 2)->fresh = true;
-	s->fabric.nodes[port_at(s, LEAF(0), 2)->node].tick.known = RD_ABSENT;
+	at(s, LEAF(0), 2)->fresh = true;
+	s->fabric.nodes[at(s, LEAF(0), 2)->node].tick.known = RD_ABSENT;
 	assert_int_equal(judge(s), 1);
 	assert_root(s, 0, "spine0 port 1, to leaf0 port 5", "cause behind it is unknown", NULL);
 }
