@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fake-mads.h"
+#include "unit.h"
 
-#include <errno.h>
 #include <infiniband/mad.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 static struct fake_mads *fake_of(struct rd_mads *mads)
 {
@@ -235,6 +233,7 @@ static const struct rd_mads_ops fake_ops = { .send = send_one, .recv = recv_one,
 
 void fake_mads_init(struct fake_mads *fake)
 {
+	assert_int_equal(rd_libibmad_load("test", NULL), 0);
 	memset(fake, 0, sizeof(*fake));
 	fake->mads.ops = &fake_ops;
 	fake->now = 1000000000;

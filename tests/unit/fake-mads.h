@@ -3,6 +3,7 @@
 #ifndef RD_FAKE_MADS_H
 #define RD_FAKE_MADS_H
 
+#include "source/shared/libibmad.h"
 #include "source/shared/mad.h"
 
 #define FAKE_LIDS 1024

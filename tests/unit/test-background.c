@@ -4,7 +4,6 @@
 #include "unit.h"
 
 #include "collect/fabric/fabric.h"
-#include "source/shared/libibmad.h"
 
 #define HOSTS 30
 
@@ -22,7 +21,6 @@ static void setup(struct scene *s)
 {
 	unsigned leaf, host;
 
-	assert_int_equal(rd_libibmad_load("test", NULL), 0);
 	fake_mads_init(&s->fake);
 	s->limits = (struct rd_sweep_limits){ .window = 4, .per_lid = 2, .timeout_ms = 100, .retries = 1 };
 	host = fake_node_add(&s->fake, 1, 1, 1);

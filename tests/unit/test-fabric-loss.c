@@ -6,7 +6,6 @@
 
 #include "analyse/fabric/fabric.h"
 #include "cmd/fabric/fabric.h"
-#include "source/shared/libibmad.h"
 
 #include <limits.h>
 
@@ -86,7 +85,6 @@ static void setup(struct net *net)
 {
 	struct fabric_run run;
 
-	assert_int_equal(rd_libibmad_load("test", NULL), 0);
 	net->source.ops = &ops.ops;
 	fake_mads_init(&net->fake);
 	build(net);

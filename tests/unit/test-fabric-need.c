@@ -4,7 +4,6 @@
 #include "unit.h"
 
 #include "collect/fabric/fabric.h"
-#include "source/shared/libibmad.h"
 
 #include <limits.h>
 
@@ -291,14 +290,4 @@ TEST_WITH(an_attribute_that_is_silent_costs_itself, begin, end)
 			    IS(port_at(i)->error_attribute, 0x1d), IS(port_at(i)->silent, false));
 	}
 	assert_false(fabric.changed);
-}
-
-static int load(void **state)
-{
-	return rd_libibmad_load("test", NULL);
-}
-
-int main(void)
-{
-	return unit_run(load, NULL);
 }

@@ -6,7 +6,6 @@
 #include "fabric-sweeps.h"
 #include "fabric-text.h"
 #include "fake-mads.h"
-#include "source/shared/libibmad.h"
 
 static const char limits_text[] =
 	"SymbolErrorCounter 10 120 3600\nLinkDownedCounter 10 0 2\nPortXmitDiscards 100 60 3600\n";
@@ -244,7 +243,6 @@ TEST(so_many_links_are_doubtful_that_some_have_to_wait)
 	_cleanup_(rd_fabric_deinit) struct rd_fabric tree;
 	size_t alone = 0;
 
-	assert_int_equal(rd_libibmad_load("test", NULL), 0);
 	fake_mads_init(&fake);
 	fabric_from_tree(8, 8, 20, &tree);
 	/* An odd number of ports without a neighbour. */

@@ -3,7 +3,6 @@
 
 #include "collect/fabric/fabric.h"
 #include "fake-mads.h"
-#include "source/shared/libibmad.h"
 
 static struct fake_mads fake;
 static struct rd_mads *mads;
@@ -49,13 +48,6 @@ static int walk_it(struct rd_walk *walk, struct rd_err *err)
 	return rd_walk_run(mads, &limits, walk, err);
 }
 
-static int load(void **state)
-{
-	struct rd_err err;
-
-	return rd_libibmad_load("test", &err) < 0 ? -1 : 0;
-}
-
 static int tear_down(void **state)
 {
 	mads->ops->close(mads);
@@ -90,9 +82,4 @@ TEST_WITH(a_walk_ends_within_half_a_second_when_the_user_ends_it, NULL, tear_dow
 	assert_int_equal(walk_it(&walk, &err), -ECANCELED);
 	assert_int_equal(beats.n, 4);
 	rd_walk_deinit(&walk);
-}
-
-int main(void)
-{
-	return unit_run(load, NULL);
 }

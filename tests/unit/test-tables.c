@@ -7,7 +7,6 @@
 
 #include "collect/fabric/fabric.h"
 #include "fabric-text.h"
-#include "source/shared/libibmad.h"
 
 #define TEXT                                                                                                           \
 	RD_TOPOLOGY_MAGIC "\nnode 0x1001 ca 1 \"here\"\nnode 0x1002 switch 4 \"near\"\nnode 0x1003 switch 4 \"far\"\n" \
@@ -41,7 +40,6 @@ static void set_up(struct net *net)
 {
 	unsigned near, far;
 
-	assert_int_equal(rd_libibmad_load("test", NULL), 0);
 	fake_mads_init(&net->fake);
 	fake_node_add(&net->fake, 1, 1, 1);
 	near = fake_node_add(&net->fake, 2, 4, 2);

@@ -4,7 +4,6 @@
 #include "unit.h"
 
 #include "collect/fabric/fabric.h"
-#include "source/shared/libibmad.h"
 
 #include <limits.h>
 
@@ -20,7 +19,6 @@ struct net {
 
 static void setup(struct net *net)
 {
-	assert_int_equal(rd_libibmad_load("test", NULL), 0);
 	fake_mads_init(&net->fake);
 	net->limits = (struct rd_sweep_limits){ .window = 8, .per_lid = 2, .timeout_ms = 100, .retries = 2 };
 }
