@@ -32,8 +32,7 @@ static void add_candidate(struct rd_buf *out, const char *typed, const char *bef
 {
 	_cleanup_buf_ struct rd_buf whole = { 0 };
 
-	rd_buf_str(&whole, before);
-	rd_buf_safe(&whole, word, strlen(word));
+	rd_buf_part(&whole, before, word);
 	if (!rd_starts_with(whole.data, typed))
 		return;
 	rd_buf_printf(out, "%s\t", whole.data);

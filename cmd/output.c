@@ -55,8 +55,7 @@ static void write_message(const char *fmt, va_list ap)
 	_cleanup_buf_ struct rd_buf line = { 0 };
 	_cleanup_free_ char *text = rd_vtext(fmt, ap);
 
-	rd_buf_str(&line, RD_PROGRAM ": ");
-	rd_buf_safe(&line, text, strlen(text));
+	rd_buf_part(&line, RD_PROGRAM ": ", text);
 	rd_buf_str(&line, "\n");
 	err_write(&line);
 }
@@ -124,8 +123,7 @@ static void print_err(const struct rd_err *err, bool with_errno)
 	}
 	rd_buf_str(&lines, "\n");
 	if (err->hint[0]) {
-		rd_buf_str(&lines, "  try: ");
-		rd_buf_safe(&lines, err->hint, strlen(err->hint));
+		rd_buf_part(&lines, "  try: ", err->hint);
 		rd_buf_str(&lines, "\n");
 	}
 	err_write(&lines);

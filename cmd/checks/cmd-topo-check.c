@@ -123,8 +123,8 @@ static int topo_learn(struct rd_ctx *ctx, const char *path)
 			bad += checks.findings.v[i].severity >= RD_SEV_WARNING;
 		host = checks.report.host ?: "one";
 		rd_profile_of(&checks.map.ports, &checks.system, true, &self);
-		rd_buf_str(&out, "# For rdmadiag topo-check --profile FILE: expected state of a host, learned on ");
-		rd_buf_safe(&out, host, strlen(host));
+		rd_buf_part(&out, "# For rdmadiag topo-check --profile FILE: expected state of a host, learned on ",
+			    host);
 		rd_buf_str(&out,
 			   ".\n# Remove what may differ; * matches any characters: port.*.rate_gbps = 400\n# "
 			   "rule.NAME = required: the result of that rule must not be unknown.\n# ignore = "

@@ -67,10 +67,8 @@ static int print_increase(const struct counters_until *until, const struct count
 		_cleanup_free_ char *label = rd_counter_port_label(port);
 
 		rd_render_cell(&until_columns[0], &row->cells[0], &out);
-		rd_buf_str(&out, " ");
-		rd_buf_safe(&out, label, strlen(label));
-		rd_buf_str(&out, " ");
-		rd_buf_safe(&out, counter->name, strlen(counter->name));
+		rd_buf_part(&out, " ", label);
+		rd_buf_part(&out, " ", counter->name);
 		rd_buf_printf(&out, " +%" PRIu64 ", %" PRIu64 " in all%s\n", c->deltas[i].v, until->total,
 			      reached ? ": reached" : "");
 	}

@@ -385,13 +385,9 @@ void fabric_summary(const struct fabric_session *s, struct rd_buf *out)
 
 		rd_buf_printf(out, "%s ", rd_severity_name(latch->severity));
 		add_looks(latches, &latch->looks, out);
-		rd_buf_str(out, latch->current ? ", current: " : ", over: ");
-		rd_buf_safe(out, latch->subject, strlen(latch->subject));
+		rd_buf_part(out, latch->current ? ", current: " : ", over: ", latch->subject);
 		rd_buf_printf(out, ": %s", latch->title);
-		if (latch->observed) {
-			rd_buf_str(out, "; ");
-			rd_buf_safe(out, latch->observed, strlen(latch->observed));
-		}
+		rd_buf_part(out, "; ", latch->observed);
 		rd_buf_printf(out, " [%s]\n", latch->id);
 		/* Findings that are alike have the same fix: it is printed once, below the last of them. */
 		if (latch->fix && (!next || strcmp(latch->fix, next) != 0))

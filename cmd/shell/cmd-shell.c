@@ -713,8 +713,7 @@ static int run_command(struct session *s, const struct shell_line *line)
 		_cleanup_buf_ struct rd_buf text = { 0 };
 
 		for (size_t i = 0; i < line->n; i++) {
-			rd_buf_str(&text, i ? " " : "");
-			rd_buf_safe(&text, line->words[i], strlen(line->words[i]));
+			rd_buf_part(&text, i ? " " : "", line->words[i]);
 		}
 		free(s->shell.source);
 		s->shell.source = rd_dup(text.data);

@@ -138,6 +138,14 @@ void rd_buf_safe(struct rd_buf *buf, const char *s, size_t size)
 	rd_buf_add(buf, "", 0);
 }
 
+void rd_buf_part(struct rd_buf *buf, const char *before, const char *text)
+{
+	if (!text)
+		return;
+	rd_buf_str(buf, before);
+	rd_buf_safe(buf, text, strlen(text));
+}
+
 void rd_buf_csv(struct rd_buf *buf, const char *text)
 {
 	_cleanup_buf_ struct rd_buf safe = { 0 };

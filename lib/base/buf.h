@@ -50,6 +50,9 @@ void rd_buf_deinit(struct rd_buf *buf); /* the buffer may be reused */
  * sequences and invalid UTF-8 become \xNN, so that no name can control a terminal or break a line. */
 void rd_buf_safe(struct rd_buf *buf, const char *s, size_t size);
 
+/* Adds `before`, which is ours, and such a text; nothing if that is NULL. */
+void rd_buf_part(struct rd_buf *buf, const char *before, const char *text);
+
 /* Adds such a text as a field of RFC 4180, in quotes if it has a comma or a quote. NULL: an empty field. */
 void rd_buf_csv(struct rd_buf *buf, const char *text);
 

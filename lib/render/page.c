@@ -25,14 +25,6 @@ static void add_word(const struct page *page, const struct rd_finding *finding)
 		      finding->muted ? "muted" : rd_severity_name(finding->severity), colour ? "\033[0m" : "");
 }
 
-static void add_text(struct rd_buf *out, const char *before, const char *text)
-{
-	if (!text)
-		return;
-	rd_buf_str(out, before);
-	rd_buf_safe(out, text, strlen(text));
-}
-
 static bool is_alike(const struct rd_finding *a, const struct rd_finding *b)
 {
 	return a->severity == b->severity && strcmp(a->id, b->id) == 0 && strcmp(a->title, b->title) == 0 &&
@@ -98,9 +90,9 @@ static void add_consequences(const struct page *page, const struct rd_finding *c
 		if (finding->muted || !rd_finding_is_caused_by(finding, cause))
 			continue;
 		if (page->style->verbose) {
-			add_text(page->out, "  therefore: ", finding->subject);
-			add_text(page->out, ": ", finding->title);
-			add_text(page->out, "; ", finding->observed);
+			rd_buf_part(page->out, "  therefore: ", finding->subject);
+			rd_buf_part(page->out, ": ", finding->title);
+			rd_buf_part(page->out, "; ", finding->observed);
 			rd_buf_printf(page->out, " [%s]\n", finding->id);
 			continue;
 		}
@@ -115,11 +107,11 @@ static void add_consequences(const struct page *page, const struct rd_finding *c
 static void add_tail(const struct page *page, const struct rd_finding *finding)
 {
 	if (page->style->why && finding->why) {
-		add_text(page->out, "  why: ", finding->why);
+		rd_buf_part(page->out, "  why: ", finding->why);
 		rd_buf_str(page->out, "\n");
 	}
 	if (finding->muted) {
-		add_text(page->out, "  muted ", finding->muted);
+		rd_buf_part(page->out, "  muted ", finding->muted);
 		rd_buf_str(page->out, "\n");
 	}
 }
@@ -134,10 +126,10 @@ static void add_guid(struct rd_buf *out, const struct rd_finding *finding)
 static void add_one(const struct page *page, const struct rd_finding *finding)
 {
 	add_word(page, finding);
-	add_text(page->out, " ", finding->subject);
-	add_text(page->out, ": ", finding->title);
-	add_text(page->out, "; ", finding->observed);
-	add_text(page->out, "; expected: ", finding->expected);
+	rd_buf_part(page->out, " ", finding->subject);
+	rd_buf_part(page->out, ": ", finding->title);
+	rd_buf_part(page->out, "; ", finding->observed);
+	rd_buf_part(page->out, "; expected: ", finding->expected);
 	rd_buf_printf(page->out, " [%s", finding->id);
 	add_guid(page->out, finding);
 	rd_buf_str(page->out, "]\n");
@@ -153,15 +145,15 @@ static void add_several(const struct page *page, const struct rd_finding *first,
 	size_t shown = n > SUBJECTS_SHOWN && !page->style->verbose ? SUBJECTS_SHOWN - 1 : n;
 
 	add_word(page, first);
-	add_text(page->out, " ", first->subject);
+	rd_buf_part(page->out, " ", first->subject);
 	rd_buf_printf(page->out, " and %zu more", n - 1);
-	add_text(page->out, ": ", first->title);
+	rd_buf_part(page->out, ": ", first->title);
 	rd_buf_printf(page->out, " [%s]\n", first->id);
 	for (size_t i = 0; i < shown; i++) {
-		add_text(page->out, "    ", first[i].subject);
+		rd_buf_part(page->out, "    ", first[i].subject);
 		add_guid(page->out, &first[i]);
-		add_text(page->out, ": ", first[i].observed);
-		add_text(page->out, "; expected: ", first[i].expected);
+		rd_buf_part(page->out, ": ", first[i].observed);
+		rd_buf_part(page->out, "; expected: ", first[i].expected);
 		rd_buf_str(page->out, "\n");
 	}
 	if (n > shown)
@@ -240,15 +232,15 @@ void rd_render_headline(const struct rd_report *report, struct rd_buf *out)
 {
 	if (!report->headline)
 		return;
-	add_text(out, "", report->headline);
-	add_text(out, " | ", report->perfdata);
+	rd_buf_part(out, "", report->headline);
+	rd_buf_part(out, " | ", report->perfdata);
 	rd_buf_str(out, "\n");
 }
 
 void rd_render_notes(const struct rd_report *report, struct rd_buf *out)
 {
 	for (size_t i = 0; i < report->notes.n; i++) {
-		add_text(out, i == 0 ? "\n" : "", report->notes.v[i]);
+		rd_buf_part(out, i == 0 ? "\n" : "", report->notes.v[i]);
 		rd_buf_str(out, "\n");
 	}
 }
@@ -275,7 +267,7 @@ static void add_unknown(const struct rd_findings *findings, bool verbose, struct
 		if (known)
 			continue;
 		if (verbose)
-			add_text(out, "\nunknown: ", first->observed);
+			rd_buf_part(out, "\nunknown: ", first->observed);
 		rd_buf_str(out, verbose ? ":\n    " : "");
 		for (size_t j = i; j < findings->n; j++) {
 			if (!is_unknown(&findings->v[j]) || strcmp(findings->v[j].observed, first->observed) != 0)
@@ -294,7 +286,7 @@ static void add_unknown(const struct rd_findings *findings, bool verbose, struct
 		return;
 	rd_buf_printf(out, "\nunknown: %zu rule%s, for %zu reason%s%s", rules, rules == 1 ? "" : "s", reasons,
 		      reasons == 1 ? "" : "s", reasons == 1 ? "" : ", most often");
-	add_text(out, ": ", frequent);
+	rd_buf_part(out, ": ", frequent);
 	rd_buf_str(out, "; -v lists them\n");
 }
 
@@ -334,7 +326,7 @@ void rd_render_results(const struct rd_report *report, const struct rd_finding_s
 			if (finding->severity > RD_SEV_OK)
 				continue;
 			rd_buf_printf(out, "%s: %s", rd_severity_result(finding->severity), finding->id);
-			add_text(out, ": ", finding->severity == RD_SEV_OK ? finding->subject : finding->observed);
+			rd_buf_part(out, ": ", finding->severity == RD_SEV_OK ? finding->subject : finding->observed);
 			rd_buf_str(out, "\n");
 		}
 	}

@@ -35,8 +35,7 @@ static void count(struct lack *lack, const char *addr)
 
 static void add_lack(const struct lack *lack, struct rd_buf *out)
 {
-	rd_buf_str(out, out->len ? "; " : "");
-	rd_buf_safe(out, lack->first, strlen(lack->first));
+	rd_buf_part(out, out->len ? "; " : "", lack->first);
 	if (lack->n > 1)
 		rd_buf_printf(out, " and %zu more", lack->n - 1);
 }

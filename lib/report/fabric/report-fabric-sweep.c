@@ -73,8 +73,7 @@ void rd_report_fabric_census_line(const struct rd_fabric *fabric, struct rd_buf 
 		if (rd_fabric_rate_is_rare(&census, rate)) {
 			_cleanup_free_ char *example = rd_fabric_cable_text(fabric, &fabric->ports[rate->example]);
 
-			rd_buf_str(&line, " (");
-			rd_buf_safe(&line, example, strlen(example));
+			rd_buf_part(&line, " (", example);
 			rd_buf_str(&line, rate->links > 1 ? ", ...)" : ")");
 		}
 	}

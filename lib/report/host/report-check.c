@@ -98,14 +98,6 @@ void rd_report_rules(struct rd_report *report, const struct rd_check *const *che
 	}
 }
 
-static void add_text(struct rd_buf *out, const char *before, const char *text)
-{
-	if (!text)
-		return;
-	rd_buf_str(out, before);
-	rd_buf_safe(out, text, strlen(text));
-}
-
 /* What an operator calls a PCI function; NULL: it has no other name. */
 static char *name_of(const struct rd_host *host, const char *subject)
 {
@@ -180,8 +172,7 @@ static void add_reason(const struct rd_findings *findings, const struct rd_errli
 	if (no_rdma) {
 		rd_buf_str(out, no_rdma);
 	} else if (undecided && unread->n > 0) {
-		rd_buf_str(out, "failed read: ");
-		rd_buf_safe(out, unread->v[0].object, strlen(unread->v[0].object));
+		rd_buf_part(out, "failed read: ", unread->v[0].object);
 		rd_buf_printf(out, ": %s", rd_errno_text(unread->v[0].code));
 	} else {
 		rd_buf_str(out, undecided ? "whether a job of the user can use RDMA is unknown" :
@@ -203,10 +194,10 @@ void rd_report_check_line(struct rd_report *report, const struct rd_host *host, 
 	} else if (findings->n > 0 && is_problem(&findings->v[0])) {
 		/* "mlx5_0 (0000:1b:00.0): fault: observed value" */
 		name = name_of(host, findings->v[0].subject);
-		add_text(&text, "", name);
-		add_text(&text, name ? " (" : "", findings->v[0].subject);
-		add_text(&text, name ? "): " : ": ", findings->v[0].title);
-		add_text(&text, ": ", findings->v[0].observed);
+		rd_buf_part(&text, "", name);
+		rd_buf_part(&text, name ? " (" : "", findings->v[0].subject);
+		rd_buf_part(&text, name ? "): " : ": ", findings->v[0].title);
+		rd_buf_part(&text, ": ", findings->v[0].observed);
 		add_others(findings, &text);
 	} else {
 		rd_buf_printf(&text, "%zu of %s%zu ports active, %zu rules passed", numbers->active,
@@ -231,8 +222,7 @@ void rd_report_check_failure(struct rd_report *report, const struct rd_err *err)
 
 	rd_buf_printf(&text, "RDMA %s - ", word(STATUS_UNKNOWN));
 	rd_buf_safe(&text, err->object, strlen(err->object));
-	rd_buf_str(&text, ": ");
-	rd_buf_safe(&text, err->message, strlen(err->message));
+	rd_buf_part(&text, ": ", err->message);
 	report->headline = finish_text(&text);
 }
 

@@ -257,10 +257,7 @@ char *rd_findings_alarm(const struct rd_findings *findings, enum rd_severity *re
 	if (worst->subject)
 		rd_buf_safe(&out, worst->subject, strlen(worst->subject));
 	rd_buf_printf(&out, "%s%s", worst->subject ? ": " : "", worst->title);
-	if (worst->observed) {
-		rd_buf_str(&out, "; ");
-		rd_buf_safe(&out, worst->observed, strlen(worst->observed));
-	}
+	rd_buf_part(&out, "; ", worst->observed);
 	return out.data;
 }
 

@@ -581,8 +581,7 @@ static void add_providers(struct rd_proc_job *job, struct provider *providers, s
 
 		if (!*p->name)
 			continue;
-		rd_buf_str(&job->out, "provider ");
-		rd_buf_safe(&job->out, p->name, strlen(p->name));
+		rd_buf_part(&job->out, "provider ", p->name);
 		if (rd_provider_abi(p->bytes.data, p->bytes.size, p->name, &min, &max))
 			rd_buf_printf(&job->out, " %u %u", min, max);
 		else
