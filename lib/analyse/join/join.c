@@ -22,13 +22,14 @@ struct rd_join_index {
 
 struct rd_join_state {
 	struct rd_join *join;
-	struct rd_join_index numbers; /* of all queue pairs: own number, host, device */
-	struct rd_join_index
-		claims; /* of those whose peer's GID belongs to one device: that device, remote number; sub: own number */
-	struct rd_join_index
-		loose; /* of the others that name a number: both numbers; sub: hash of the connection; 0: none */
-	struct rd_join_index
-		links; /* of those with a connection that may identify them: its source; sub: hash of the destination */
+	/* Of all queue pairs: own number, host, device. */
+	struct rd_join_index numbers;
+	/* Of those whose peer's GID belongs to one device: that device, remote number; sub: own number. */
+	struct rd_join_index claims;
+	/* Of the others that name a number: both numbers; sub: hash of the connection; 0: none. */
+	struct rd_join_index loose;
+	/* Of those with a connection that may identify them: its source; sub: hash of the destination. */
+	struct rd_join_index links;
 	uint8_t *done; /* a bit per queue pair: already part of a pair */
 	struct rd_join_pairs *pairs;
 };
@@ -347,27 +348,6 @@ static void index_qp(struct rd_join_state *state, uint32_t i)
 		add_entry(&state->links, end_key(qp->src, qp->src_port), link_hash(qp->dst, qp->dst_port, 0, 0), i);
 }
 
-/* Room for as many entries as will be added. */
-static void make_room(struct rd_join_state *state)
-{
-	const struct rd_join *join = state->join;
-	size_t claims = 0, loose = 0, links = 0, numbers = 0;
-
-	for (size_t i = 0; i < join->n_qps; i++) {
-		const struct rd_join_qp *qp = &join->qps[i];
-		bool named = qp->names == RD_JOIN_NAMES_NUMBER;
-
-		numbers += !join->hosts[qp->host].devs[qp->dev].iwarp;
-		claims += named && is_claim(join, qp);
-		loose += named && !is_claim(join, qp);
-		links += may_link(join, qp);
-	}
-	state->numbers.v = rd_alloc(numbers + 1, sizeof(*state->numbers.v));
-	state->claims.v = rd_alloc(claims + 1, sizeof(*state->claims.v));
-	state->loose.v = rd_alloc(loose + 1, sizeof(*state->loose.v));
-	state->links.v = rd_alloc(links + 1, sizeof(*state->links.v));
-}
-
 static void build(struct rd_join_state *state)
 {
 	struct rd_join *join = state->join;
@@ -387,7 +367,9 @@ static void build(struct rd_join_state *state)
 		join->owners[kept++] = owner;
 	}
 	join->n_owners = kept;
-	make_room(state);
+	/* What is not used of it takes no memory. */
+	for (size_t i = 0; i < RD_ARRAY_SIZE(all); i++)
+		all[i]->v = rd_alloc(join->n_qps + 1, sizeof(*all[i]->v));
 	state->done = rd_alloc(join->n_qps / 8 + 1, 1);
 	for (size_t i = 0; i < join->n_qps; i++)
 		index_qp(state, (uint32_t)i);

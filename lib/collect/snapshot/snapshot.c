@@ -104,7 +104,7 @@ static void add_dir(struct snapshot *shot, enum rd_area area, const char *subjec
 	list_names(shot, area, path, &names);
 	for (size_t i = 0; i < names.n; i++)
 		/* The refresh interval of the driver, not a counter. */
-		if (strcmp(names.v[i], "lifespan") != 0)
+		if (area != RD_AREA_COUNTER || strcmp(names.v[i], "lifespan") != 0)
 			add_file(shot, area, subject, names.v[i], path, names.v[i]);
 }
 
@@ -185,17 +185,13 @@ static void add_modules(struct snapshot *shot)
 		return;
 	}
 	for (line = strtok_r((char *)bytes.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		_cleanup_texts_ struct rd_texts parameters = { 0 };
-		char dir[256], sub[300];
+		char dir[256];
 
 		line[strcspn(line, " ")] = '\0';
 		rd_facts_add(shot->facts, RD_AREA_MODULE, line, "loaded", "yes");
 		snprintf(dir, sizeof(dir), "/sys/module/%.100s", line);
 		add_all(shot, RD_AREA_MODULE, line, dir, files);
-		snprintf(sub, sizeof(sub), "%s/parameters", dir);
-		list_names(shot, RD_AREA_SETTING, sub, &parameters);
-		for (size_t i = 0; i < parameters.n; i++)
-			add_file(shot, RD_AREA_SETTING, line, parameters.v[i], sub, parameters.v[i]);
+		add_dir(shot, RD_AREA_SETTING, line, dir, "parameters");
 	}
 }
 
