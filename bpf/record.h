@@ -99,8 +99,8 @@ struct rd_rec_mapping {
 	char name[32];		  /* of the file, without directories */
 };
 enum rd_mapping_what {
-	RD_MAPPING_NONE = 0, /* not looked at */
-	RD_MAPPING_HOLE,     /* nothing is mapped; only `at` is valid */
+	RD_MAPPING_NONE = 0,  /* not looked at */
+	RD_MAPPING_HOLE,      /* nothing is mapped; only `at` is valid */
 	RD_MAPPING_NO_ACCESS, /* mapped without access (PROT_NONE) */
 	RD_MAPPING_READ_ONLY, /* and the request needs write access */
 	RD_MAPPING_DEVICE,    /* device memory: VM_IO or VM_PFNMAP */
