@@ -3,7 +3,6 @@
 
 #include <signal.h>
 #include <sys/socket.h>
-#include <time.h>
 
 int rd_grow(void *v, size_t *cap, size_t need, size_t elem_size)
 {
@@ -92,14 +91,6 @@ ssize_t rd_recv_fds(int sock, void *data, size_t size, int *fds, size_t *n)
 	if (*n)
 		memcpy(fds, CMSG_DATA(c), sizeof(int) * *n);
 	return got < 0 ? -errno : got;
-}
-
-uint64_t rd_clock_ns(int clock)
-{
-	struct timespec ts = { 0 };
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 uint64_t rd_hash(uint64_t hash, const void *data, size_t size)

@@ -75,9 +75,6 @@ int rd_send_fds(int sock, const void *data, size_t size, const int *fds, size_t 
 /* Receives one, with *n descriptors, of which `fds` has place for RD_FDS_MAX and which are the caller's. Returns the bytes, or -errno. */
 ssize_t rd_recv_fds(int sock, void *data, size_t size, int *fds, size_t *n);
 
-/* A clock of clock_gettime(2) in nanoseconds. */
-uint64_t rd_clock_ns(int clock);
-
 /* 64-bit FNV-1a: the same on every machine and in every version. Begin with RD_HASH, continue with the result. Not for hash
  * tables with untrusted keys. */
 #define RD_HASH UINT64_C(0xcbf29ce484222325)

@@ -198,6 +198,14 @@ bool rd_child_slept(const struct rd_child_state *before, const struct rd_child_s
 	return sleeps(before) && sleeps(now) && !rd_child_ran(before, now);
 }
 
+uint64_t rd_clock_ns(int clock)
+{
+	struct timespec ts = { 0 };
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
 int64_t rd_monotonic_ms(void)
 {
 	return (int64_t)(rd_clock_ns(CLOCK_MONOTONIC) / 1000000);

@@ -57,6 +57,9 @@ bool rd_child_slept(const struct rd_child_state *before, const struct rd_child_s
 /* Whether it runs now, or was scheduled or runnable between them. */
 bool rd_child_ran(const struct rd_child_state *before, const struct rd_child_state *now);
 
+/* A clock of clock_gettime(2) in nanoseconds. */
+uint64_t rd_clock_ns(int clock);
+
 /* CLOCK_MONOTONIC in milliseconds, the clock of deadlines. */
 int64_t rd_monotonic_ms(void);
 

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "bpf/record.h"
+#include "source/opener/child.h"
 #include "trace/attach/session.h"
 
 struct bpf_program;
