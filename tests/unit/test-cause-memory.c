@@ -153,8 +153,9 @@ FAILURE_TEST(mappings_are_judged_without_the_state_of_the_host)
 	m->event.moment.fault.kind = RD_MAPPING_READ_ONLY;
 	ASSERT_CAUSE(m, "memory-read-only", HIGH, "0x7f0000010000");
 	/* What a module for accelerators does depends on whether it is loaded, and huge pages on how many are free. */
-	m->event.moment.fault =
-		(struct rd_mapping){ .kind = RD_MAPPING_DEVICE, .at = 0x7f0000010000, .has_file = true, .name = "nvidia0" };
+	m->event.moment.fault = (struct rd_mapping){
+		.kind = RD_MAPPING_DEVICE, .at = 0x7f0000010000, .has_file = true, .name = "nvidia0"
+	};
 	ASSERT_NOTHING(m);
 	m->event.moment.fault.kind = RD_MAPPING_NONE;
 	m->event.moment.mapped_all = true;

@@ -213,7 +213,8 @@ TEST(only_two_things_keep_a_response_from_being_written)
 		rec.response_what = what;
 		m = decode(&rec);
 		if (what == RD_MAPPING_HOLE || what == RD_MAPPING_READ_ONLY) {
-			assert_int_equal(m.response.kind, what == RD_MAPPING_HOLE ? RD_MAPPING_HOLE : RD_MAPPING_READ_ONLY);
+			assert_int_equal(m.response.kind,
+					 what == RD_MAPPING_HOLE ? RD_MAPPING_HOLE : RD_MAPPING_READ_ONLY);
 			assert_int_equal(m.response.at, 0x7000);
 		} else {
 			ASSERT_EACH(IS(m.response.kind, RD_MAPPING_NONE), IS(m.response.at, 0));

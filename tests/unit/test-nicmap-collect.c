@@ -2,6 +2,8 @@
 /* From files to the model: sysfs trees and topology files, also damaged ones. */
 #include "unit.h"
 
+#include <arpa/inet.h>
+
 #include "collect/host/host.h"
 #include "fake-host.h"
 
@@ -511,4 +513,20 @@ COLLECT_TEST(gid_tables_are_read_until_something_is_found)
 	collect(c, RD_COLLECT_ALL_GIDS);
 	assert_true(c->host.ports[1].n_gids == 1 && c->host.ports[1].gids_unread == 0);
 	c->fake.source->ops = ops;
+}
+
+TEST(addresses_of_gids)
+{
+	struct rd_gid gid = { .raw = { [10] = 0xff, [11] = 0xff } };
+	char ip[46], expected[46];
+
+	for (unsigned byte = 0; byte <= UINT8_MAX; byte++) {
+		memset(gid.raw + 12, (int)byte, 3);
+		gid.raw[15] = (uint8_t)(UINT8_MAX - byte);
+		rd_gid_ip(&gid, ip);
+		assert_string_equal(ip, inet_ntop(AF_INET, gid.raw + 12, expected, sizeof(expected)));
+	}
+	gid.raw[0] = 0xfe;
+	rd_gid_ip(&gid, ip);
+	assert_string_equal(ip, inet_ntop(AF_INET6, gid.raw, expected, sizeof(expected)));
 }

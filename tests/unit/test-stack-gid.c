@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which GID Mooncake, UCX and libfabric take of a port; tests/rules/STACKS.md says of which function each rule is; GIDs as text. */
+/* Which GID Mooncake, UCX and libfabric take of a port; tests/rules/STACKS.md says of which function each rule is. */
 #include "unit.h"
-
-#include <arpa/inet.h>
 
 #include "analyse/nicmap/nicmap.h"
 #include "analyse/shared/gid.h"
@@ -204,20 +202,4 @@ TEST(an_older_mooncake_is_told_where_it_would_fail)
 	made_analyse(&host, 0, &map);
 	assert_non_null(told(&map, "stack-gid-older", "mooncake"));
 	assert_null(told(&map, "stack-gid", "mooncake"));
-}
-
-TEST(addresses_of_gids)
-{
-	struct rd_gid gid = { .raw = { [10] = 0xff, [11] = 0xff } };
-	char ip[46], expected[46];
-
-	for (unsigned byte = 0; byte <= UINT8_MAX; byte++) {
-		memset(gid.raw + 12, (int)byte, 3);
-		gid.raw[15] = (uint8_t)(UINT8_MAX - byte);
-		rd_gid_ip(&gid, ip);
-		assert_string_equal(ip, inet_ntop(AF_INET, gid.raw + 12, expected, sizeof(expected)));
-	}
-	gid.raw[0] = 0xfe;
-	rd_gid_ip(&gid, ip);
-	assert_string_equal(ip, inet_ntop(AF_INET6, gid.raw, expected, sizeof(expected)));
 }

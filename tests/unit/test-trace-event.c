@@ -194,8 +194,9 @@ HOST_TEST(caller_and_request_are_behind_the_stacks)
 	rec.time = 123456;
 	assert_int_equal(decode(host, &rec, &ev), 0);
 	ASSERT_EACH(IS(ev.at_ns, 123456), IS(ev.kstack[0].addr, 0x1000), IS(ev.moment.memlock.known, RD_OK),
-		    IS(ev.moment.memlock.v, 65536), IS(ev.moment.nofile.v, 1024), IS(ev.moment.fault.kind, RD_MAPPING_HOLE),
-		    IS(ev.moment.fault.at, 0x8000), IS(ev.moment.n_handles, 1));
+		    IS(ev.moment.memlock.v, 65536), IS(ev.moment.nofile.v, 1024),
+		    IS(ev.moment.fault.kind, RD_MAPPING_HOLE), IS(ev.moment.fault.at, 0x8000),
+		    IS(ev.moment.n_handles, 1));
 	ASSERT_EACH(IS(ev.moment.handles[0].found, true), IS(ev.request.readable, true),
 		    IS(ev.request.v[RD_REQ_ADDRESS], 0x7000), IS(ev.request.v[RD_REQ_H_PD], 6));
 
