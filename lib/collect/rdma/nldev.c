@@ -555,7 +555,7 @@ static void collect_driver(const struct nldev *nl, int dev)
 	query_each(nl, &request, dev, take_driver_id, NULL);
 	if (of->driver_id.known != RD_OK || of->driver_id.v != RD_DRIVER_SIW)
 		return;
-	/* siw_query_qp of 6.1 does not write the state, that of 6.12 does. */
+	/* Its query_qp of 6.1 does not write the state, that of 6.12 does. */
 	rd_read_textf(nl->src, &release, NULL, "/proc/sys/kernel/osrelease");
 	of->tells_no_state = !release || strverscmp(release, "6.12") < 0;
 }
