@@ -94,7 +94,7 @@ TEST(counters_of_a_port_lead_to_its_cause_or_to_none)
 	expect("mlx5", ETH, 1, "ethtool:rx_bits_phy=400000000000;ethtool:rx_corrected_bits_phy=400000", "weak-signal");
 	expect("mlx5", ETH, 1, "ethtool:rx_bits_phy=400000000000;ethtool:rx_corrected_bits_phy=400", "");
 	expect("mlx5", ETH, 1, "ethtool:rx_corrected_bits_phy=400000", "");
-	/* A link that flaps is told from one that went down. */
+	/* A link that flaps is another fault than one that went down. */
 	expect("mlx5", IB, 60, "port:link_downed=1", "link-down");
 	expect("rxe", ETH, 60, "hw:link_downed=1;hw:send_err=1", "link-down");
 	expect("mlx5", IB, 60, "port:link_downed=5;hw:local_ack_timeout_err=40", "link-flap ack-timeout");

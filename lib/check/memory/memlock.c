@@ -269,7 +269,9 @@ static void run_efa(const struct rd_check_input *in, struct rd_check_out *out)
 
 	for (size_t i = 0; i < in->host->n_ibdevs; i++)
 		any |= in->host->ibdevs[i].driver && strcmp(in->host->ibdevs[i].driver, "efa") == 0;
-	if (!any || in->host->n_gpus == 0)
+	/* Trainium is not of a class of displays, so not among them. */
+	if (!any || (in->host->n_gpus == 0 && in->system && in->system->modules_known &&
+		     !rd_system_module(in->system, "neuron")))
 		return rd_check_skip(out, any ? "no accelerator: buffers are small enough for 4 KiB pages" :
 						"no EFA device");
 	for (size_t i = 0; in->system && i < in->system->n_huge; i++) {

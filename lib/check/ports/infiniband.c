@@ -37,8 +37,12 @@ static void judge_subnet(const struct rd_check_input *in, size_t p, const char *
 	uint64_t own = subnet_of(in, p), prefix = rd_check_usual(in, p, subnet_of), sm = rd_check_usual(in, p, sm_of);
 
 	if (prefix && own && own != prefix)
-		rd_check_bad(out, in->host->n_gpus > 0 ? RD_SEV_WARNING : RD_SEV_NOTE, name,
-			     rd_text("subnet prefix 0x%016" PRIx64, own),
+		/* With another rate it may be for something else. */
+		rd_check_bad(out,
+			     in->host->n_gpus > 0 && !rd_check_odd(in, RD_TRAIT_RATE, -1, (int)p, true) ?
+				     RD_SEV_WARNING :
+				     RD_SEV_NOTE,
+			     name, rd_text("subnet prefix 0x%016" PRIx64, own),
 			     rd_text("0x%016" PRIx64 ", as on all other compute ports", prefix), NULL);
 	else if (sm && sm != port->sm_lid.v)
 		rd_check_note(out, name, rd_text("subnet manager LID %u", port->sm_lid.v),

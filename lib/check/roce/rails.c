@@ -12,9 +12,9 @@
 struct rail {
 	const struct rd_port *port;
 	const struct rd_netdev *netdev; /* with the address: the bond or the VLAN, if there is one */
-	const struct rd_addr *addr;	/* its first IPv4 address; NULL: none */
+	const struct rd_addr *addr;	/* its first IPv4 address, of a subnet rather than of a service; NULL: none */
 	const char *bond;		/* mode; "" if it has none; NULL: unknown */
-	bool vlan;			/* the address is that of a VLAN */
+	int vlan;			/* that the address is in; -1: none */
 	uint32_t net;			/* of its subnet */
 };
 
@@ -38,10 +38,15 @@ static const struct rd_netdev *bond_of(const struct rd_host *host, const struct 
 
 static const struct rd_addr *first_v4(const struct rd_netdev *netdev)
 {
+	const struct rd_addr *service = NULL;
+
+	for (size_t a = netdev->n_addrs; a-- > 0;)
+		if (!netdev->addrs[a].v6 && netdev->addrs[a].prefix == 32)
+			service = &netdev->addrs[a];
 	for (size_t a = 0; a < netdev->n_addrs; a++)
-		if (!netdev->addrs[a].v6 && netdev->addrs[a].prefix > 0 && netdev->addrs[a].prefix <= 32)
+		if (!netdev->addrs[a].v6 && netdev->addrs[a].prefix > 0 && netdev->addrs[a].prefix < 32)
 			return &netdev->addrs[a];
-	return NULL;
+	return service;
 }
 
 static uint32_t net_of(const struct rd_addr *addr)
@@ -50,6 +55,15 @@ static uint32_t net_of(const struct rd_addr *addr)
 		      addr->raw[3];
 
 	return ip & ~(uint32_t)(((uint64_t)1 << (32 - addr->prefix)) - 1);
+}
+
+/* The interface of the port's own function, not a VLAN above it. */
+static const struct rd_netdev *own_netdev(const struct rd_host *host, const struct rd_port *port)
+{
+	for (size_t i = 0; i < port->n_netdevs; i++)
+		if (host->netdevs[port->netdevs[i]].pci == host->ibdevs[port->ibdev].pci)
+			return &host->netdevs[port->netdevs[i]];
+	return &host->netdevs[port->netdevs[0]];
 }
 
 /* Active RoCE compute ports of physical NICs, without those that have the default route. */
@@ -67,15 +81,16 @@ static void find_rails(const struct rd_check_input *in, struct rails *ret)
 		    rd_check_is_soft(host, port) || port->n_netdevs == 0 || rd_port_route(host, port) ||
 		    host->pcis[host->ibdevs[port->ibdev].pci].pf >= 0)
 			continue;
-		*rail = (struct rail){ .port = port, .netdev = bond_of(host, &host->netdevs[port->netdevs[0]]) };
+		*rail = (struct rail){ .port = port, .netdev = bond_of(host, own_netdev(host, port)) };
 		rail->bond = rail->netdev->is_bond ? rail->netdev->bond_mode : "";
-		if (in->ports->v[p].gid >= 0) {
+		/* Storage, say, can have a VLAN beside it. */
+		if (in->ports->v[p].gid >= 0 && !first_v4(rail->netdev)) {
 			int named = rd_host_find_netdev(host, port->gids[in->ports->v[p].gid].netdev);
 
 			rail->netdev = named < 0 ? rail->netdev : &host->netdevs[named];
 		}
 		netif = in->net && rail->netdev->name ? rd_netstate_find_name(in->net, rail->netdev->name) : NULL;
-		rail->vlan = netif && netif->vlan >= 0;
+		rail->vlan = netif ? netif->vlan : -1;
 		rail->addr = first_v4(rail->netdev);
 		rail->net = rail->addr ? net_of(rail->addr) : 0;
 		ret->n++;
@@ -111,6 +126,11 @@ static bool same_prefix(const struct rail *a, const struct rail *b)
 }
 
 static bool same_tag(const struct rail *a, const struct rail *b)
+{
+	return (a->vlan < 0) == (b->vlan < 0);
+}
+
+static bool same_vlan(const struct rail *a, const struct rail *b)
 {
 	return a->vlan == b->vlan;
 }
@@ -208,9 +228,14 @@ static void run_address(const struct rd_check_input *in, struct rd_check_out *ou
 	odd = odd_one(&rails, same_tag);
 	if (odd >= 0 && rails.v[odd].addr)
 		return rd_check_warn(out, rails.v[odd].netdev->name,
-				     rd_text("the address is %s a VLAN", rails.v[odd].vlan ? "in" : "not in"),
+				     rd_text("the address is %s a VLAN", rails.v[odd].vlan >= 0 ? "in" : "not in"),
 				     rd_text("%s, as on the other %zu compute interfaces",
-					     rails.v[odd].vlan ? "no VLAN" : "a VLAN", rails.n - 1));
+					     rails.v[odd].vlan >= 0 ? "no VLAN" : "a VLAN", rails.n - 1));
+	odd = odd_one(&rails, same_vlan);
+	if (odd >= 0 && rails.v[odd].addr)
+		return rd_check_warn(out, rails.v[odd].netdev->name, rd_text("VLAN %d", rails.v[odd].vlan),
+				     rd_text("VLAN %d, as on the other %zu compute interfaces", rails.v[odd == 0].vlan,
+					     rails.n - 1));
 	for (size_t i = 0; i < rails.n; i++)
 		if (!rails.v[i].addr)
 			return;
@@ -263,8 +288,8 @@ static bool never_up(const struct rd_check_input *in, const struct rd_netdev *ne
 	       strcmp(netdev->operstate, "down") == 0;
 }
 
-/* The bonds, two at least, each of which has an interface that has never had a carrier: they are cabled so. 0: not all are. */
-static size_t half_cabled(const struct rd_check_input *in)
+/* The bonds of a role, two at least, each of which has an interface that has never had a carrier: they are cabled so. 0: not all are. */
+static size_t half_cabled(const struct rd_check_input *in, enum rd_role role)
 {
 	const struct rd_host *host = in->host;
 	_cleanup_free_ bool *any = rd_alloc(host->n_netdevs + 1, sizeof(*any));
@@ -278,7 +303,9 @@ static size_t half_cabled(const struct rd_check_input *in)
 		never[bond - host->netdevs] |= bond != slave && never_up(in, slave);
 	}
 	for (size_t b = 0; b < host->n_netdevs; b++) {
-		if (!any[b] || port_of(host, &host->netdevs[b]) < 0)
+		int port = any[b] ? port_of(host, &host->netdevs[b]) : -1;
+
+		if (port < 0 || in->ports->v[port].role != role)
 			continue;
 		if (!never[b])
 			return 0;
@@ -290,11 +317,17 @@ static size_t half_cabled(const struct rd_check_input *in)
 static void run_aggregator(const struct rd_check_input *in, struct rd_check_out *out)
 {
 	const struct rd_host *host = in->host;
-	size_t half = half_cabled(in);
+	size_t half[] = {
+		[RD_ROLE_COMPUTE] = half_cabled(in, RD_ROLE_COMPUTE),
+		[RD_ROLE_STORAGE] = half_cabled(in, RD_ROLE_STORAGE),
+		[RD_ROLE_MANAGEMENT] = half_cabled(in, RD_ROLE_MANAGEMENT),
+	};
 
-	if (half)
-		rd_check_note(out, "bonds", rd_text("one link of each of %zu has never been up: not cabled", half),
-			      NULL, NULL);
+	for (size_t i = 0; i < RD_ARRAY_SIZE(half); i++)
+		if (half[i])
+			rd_check_note(out, "bonds",
+				      rd_text("one link of each of %zu has never been up: not cabled", half[i]), NULL,
+				      NULL);
 	rd_check_skip(out, "no bond of RDMA interfaces with LACP, or with a link that is down");
 	for (size_t i = 0; i < host->n_netdevs; i++) {
 		const struct rd_netdev *slave = &host->netdevs[i], *bond = bond_of(host, slave);
@@ -305,7 +338,7 @@ static void run_aggregator(const struct rd_check_input *in, struct rd_check_out 
 			continue;
 		snprintf(subject, sizeof(subject), "%.32s of %.32s", slave->name, bond->name);
 		/* One without a link is alone in its aggregator: its link is the fault. */
-		if (half && never_up(in, slave))
+		if (half[in->ports->v[port].role] && never_up(in, slave))
 			continue;
 		if (strcmp(slave->operstate, "down") == 0)
 			report_down(in, port, bond, subject, out);

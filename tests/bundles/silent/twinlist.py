@@ -738,16 +738,31 @@ def in_vlan(name, number):
     return step
 
 
+def beside_vlan(name, dev):
+    """Another VLAN on the interface, whose GIDs come first, but for those of link-local addresses."""
+    def step(m):
+        net = net_of(m, name)
+        above = Net(f"{name}.500", net.mac, net.speed, ["10.80.0.21/24"], net.mtu)
+        above.vlan, above.lower, net.vlans = 500, net, [above]
+        m.host.virtual.append(above)
+        entries = sorted(port_gids(m.fn(dev).rdma[0], m.fn(dev).rdma[0].ports[0]), key=lambda gid: (not gid[0].startswith("fe80"), not gid[2].endswith(".500")))
+        gids(dev, [(n, *gid) for n, gid in enumerate(entries)])(m)
+    return step
+
+
 def went_down(times, *devs):
     return lambda m: [setattr(m.fn(d).rdma[0].ports[0], "link_downed", times) for d in devs]
 
 
 rows(KIND,
      ("each rail in a VLAN of its own", "hgx-b200", [in_vlan(n, 100 + k) for k, n in enumerate(RAILS)], "quiet rail-address gid-usable"),
+     ("a VLAN for storage beside the address of one rail", "hgx-b200", beside_vlan("gpu3rdma0", "mlx5_3"), "quiet rail-address"),
+     ("an address of a service on one rail", "hgx-b200", lambda m: net_of(m, "gpu3rdma0").addrs.insert(0, "10.64.3.250/32"), "quiet rail-address"),
      ("all links were lost as often, with their switches", "dgx-h100", went_down(12, *COMPUTE), "quiet link-downed"),
      ("virtual functions have no GUIDs yet", "dgx-h100", vfs("mlx5_3", 12, 2, "0000:0000:0000:0000"), "quiet node-guid"),
      ("the address of one rail is in no VLAN", "hgx-b200", [in_vlan(n, 100 + k) for k, n in enumerate(RAILS) if k != 3], "warning rail-address", {"words": "gpu3rdma0.*not in"}),
      ("the address of one rail is in a VLAN", "hgx-b200", in_vlan("gpu3rdma0", 103), "warning rail-address", {"words": "gpu3rdma0.103.* in a"}),
+     ("one rail is in another VLAN", "hgx-b200", [in_vlan(n, 1000 if n == "gpu3rdma0" else 100) for n in RAILS], "warning rail-address", {"words": "VLAN 1000"}),
      ("a mask of a rail in a VLAN", "hgx-b200", [*[in_vlan(n, 100) for n in RAILS], lambda m: setattr(net_of(m, "gpu3rdma0.100"), "addrs", ["10.64.3.21/16"])], "warning rail-address", {"words": "gpu3rdma0.100"}),
      ("one link was lost more often than the others", "dgx-h100", [went_down(12, *COMPUTE), went_down(60, "mlx5_3")], "warning link-downed", {"words": "mlx5_3"}),
      ("two cards have one GUID", "dgx-h100", lambda m: setattr(m.fn("mlx5_3").rdma[0], "guid", m.fn("mlx5_4").rdma[0].guid), "warning node-guid", {"words": "mlx5_3.*mlx5_4"}))
