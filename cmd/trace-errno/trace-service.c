@@ -73,6 +73,7 @@ struct call {
 
 struct shared {
 	uint64_t beat; /* the worker lives */
+	bool stop;     /* it is to end: the supervisor may lack CAP_KILL, and the worker has another user */
 	struct call call;
 	uint64_t events, lost, suppressed, unwritten, restarts, next_report;
 	uint64_t gap; /* CLOCK_REALTIME, ns: since when there was no worker, or no hooks; 0: none */
@@ -612,7 +613,7 @@ static int work(struct service *s)
 		put_notice(s, s->m->gap_of_hooks ? "holder-died" : "worker-died", 1, s->m->gap, NULL, 0);
 		s->m->gap = 0;
 	}
-	while (r >= 0 && !s->full && !trace_signalled(s->t)) {
+	while (r >= 0 && !s->full && !trace_signalled(s->t) && !__atomic_load_n(&s->m->stop, __ATOMIC_RELAXED)) {
 		s->m->beat++;
 		r = drain(s, &err);
 		nap = r > 0 ? 5 : nap * 2 < 100 ? nap * 2 : 100;
@@ -625,7 +626,7 @@ static int work(struct service *s)
 	}
 	while (r >= 0 && !s->full && (r = drain(s, &err)) > 0)
 		;
-	if (r >= 0 && s->t->interrupted) {
+	if (r >= 0 && (s->t->interrupted || s->m->stop)) {
 		report(s);
 		for (unsigned i = 0; i < 10 && s->backlog.len; i++) {
 			poll(NULL, 0, 50);
@@ -663,6 +664,7 @@ static int start_worker(struct service *s, struct rd_err *err)
 {
 	pid_t supervisor = getpid();
 
+	s->m->stop = false;
 	s->worker = fork();
 	if (s->worker < 0) {
 		s->worker = 0;
@@ -679,7 +681,7 @@ static void stop_worker(struct service *s)
 {
 	if (!s->worker)
 		return;
-	kill(s->worker, SIGTERM);
+	__atomic_store_n(&s->m->stop, true, __ATOMIC_RELAXED);
 	waitpid(s->worker, NULL, 0);
 	s->worker = 0;
 }

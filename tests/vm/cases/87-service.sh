@@ -26,7 +26,7 @@ with open(sys.argv[2], "a") as f:
 	until_true 10 test -S "$W/$name.notify"
 	# shellcheck disable=SC2046
 	NOTIFY_SOCKET=$W/$name.notify "$R" trace-errno --service -v --textfile "$W/$name.prom" $(fast) "$@" \
-		>"$W/$name.json" 2>"$W/$name.err" &
+		>"$W/$name.json" 2>>"$W/$name.err" &
 	pid[$name]=$!
 	until_true 240 grep -qs READY=1 "$W/$name.ready" || {
 		cat "$W/$name.err"
@@ -289,31 +289,96 @@ unloaded() {
 	! [ -e /sys/module/rdma_rxe ] || modprobe -r rdma_rxe 2>>"$W/unload.err"
 }
 
+# reload_driver NAME: unloads what the service holds hooks of, and loads it again. The rest is traced meanwhile.
+reload_driver() {
+	: >"$W/$1.err"
+	rdma link delete rxe0
+	until_true 90 unloaded
+	cat "$W/unload.err"
+	grep -q 'rdma_rxe is to be unloaded' "$W/$1.err"
+	modprobe rdma_rxe
+	rdma link add rxe0 type rxe netdev v0 || rdma link add rxe0 type rxe netdev "$(ls /sys/class/net | grep -m1 -v lo)"
+	soon "$1" grep -q 'rdma_rxe was loaded' "$W/$1.err"
+}
+
 test_driver_is_reloaded() {
 	service reload --report 1
 	run reg-mr-unmapped --dev rxe0
 	soon reload has_counted reload ib_umem_get 1
-	rdma link delete rxe0
-	until_true 90 unloaded
-	cat "$W/unload.err"
-	grep -q 'rdma_rxe is to be unloaded' "$W/reload.err"
-	# The rest is traced meanwhile, and the module again when it is loaded.
-	modprobe rdma_rxe
-	rdma link add rxe0 type rxe netdev v0 || rdma link add rxe0 type rxe netdev "$(ls /sys/class/net | grep -m1 -v lo)"
-	soon reload grep -q 'rdma_rxe was loaded' "$W/reload.err"
+	reload_driver reload
 	run create-cq-limit --dev rxe0
 	soon reload grep -q '"module":"rdma_rxe"' "$W/reload.json"
 	end reload TERM
 	true_of "$W/reload.json" 'any(.[]; .verb? == "ibv_create_cq" and .errno == "EINVAL")'
 }
 
+# systemd of this machine's distribution as process 1 of a namespace, with the unit of the packages and nothing else but its journal.
+systemd_up() {
+	local name
+	[ -x /lib/systemd/systemd ] || skip "no systemd"
+	mkdir -p "$W/units/rdmadiag-trace.service.d" /usr/share/rdmadiag
+	cp "$R" /usr/bin/rdmadiag
+	cp -r data/. /usr/share/rdmadiag
+	for name in /lib/systemd/system/{sysinit,basic,timers,sockets}.target.wants/*; do
+		[[ $name == */systemd-journald[.-]* || $name == *.target ]] || ln -sf /dev/null "$W/units/${name##*/}"
+	done
+	cp systemd/rdmadiag-trace.service "$W/units"
+	printf '[Service]\nExecStart=\n%s --report 1 %s\n' "$(grep ^ExecStart= systemd/rdmadiag-trace.service)" "$(fast)" \
+		>"$W/units/rdmadiag-trace.service.d/faster.conf"
+	mkdir -p /run/new
+	# shellcheck disable=SC2016
+	container=vm unshare --pid --fork --mount --mount-proc --kill-child sh -c 'mount -t tmpfs new /run/new
+		mkdir -p /run/new/systemd && cp -r "$1/units" /run/new/systemd/system && mount -n --move /run/new /run &&
+		exec /lib/systemd/systemd --system --unit=basic.target --log-target=console' sh "$W" >"$W/systemd.log" 2>&1 &
+	pid[systemd]=$!
+	until_true 60 control is-active basic.target 2>/dev/null
+}
+
+control() { # ARG…: of systemctl
+	nsenter -t "$(pgrep -P "${pid[systemd]}" -x systemd)" -p -m systemctl --no-pager "$@"
+}
+
+controlled() { # WHAT: start, reload, restart, stop
+	control "$1" rdmadiag-trace || {
+		control status rdmadiag-trace
+		cat "$W/systemd.log"
+		fail "$1"
+	}
+}
+
+# What the unit may do is enough for it: it starts, reloads and ends, and counts go on.
+test_systemd() {
+	local pid_of
+	systemd_up || {
+		cat "$W/systemd.log"
+		fail "no systemd comes up"
+	}
+	ln -s /var/lib/rdmadiag/trace-errno.prom "$W/unit.prom"
+	in_time 100000 controlled start
+	pid_of=$(control show -P MainPID rdmadiag-trace)
+	run reg-mr-unmapped --dev rxe0
+	until_true 30 has_counted unit ib_umem_get 1
+	in_time 20000 controlled reload
+	run reg-mr-unmapped --dev rxe0
+	until_true 30 has_counted unit ib_umem_get 2
+	[ "$(control show -P MainPID -P NRestarts rdmadiag-trace | paste -sd ' ')" = "$pid_of 0" ]
+	# As of an upgrade; what is read last is written before the end.
+	run reg-mr-unmapped --dev rxe0
+	in_time 130000 controlled restart
+	run reg-mr-unmapped --dev rxe0
+	in_time 20000 controlled stop
+	has_counted unit ib_umem_get 4
+	[ "$(control show -P Result rdmadiag-trace)" = success ]
+	kill "${pid[systemd]}"
+}
+
 rss() { # NAME: of its two processes, KiB
 	cat "/proc/${pid[$1]}/status" "/proc/$(worker "$1")/status" | awk '/^VmRSS:/ { n += $2 } END { print n }'
 }
 
-# Two minutes, or as long as `make soak` wants: memory does not grow, and every failure is counted.
+# Two minutes, or as long as `make soak` wants, which reloads the driver every ten: memory does not grow, and every failure is counted.
 test_under_load() {
-	local seconds=120 began n=0 early=0 late
+	local seconds=120 began n=0 early=0 late reloads=0
 	[ ! -e build/tests/vm/soak ] || seconds=$(<build/tests/vm/soak)
 	service load --report 5 --log "$W/load.log" --log-size 1
 	began=$(now)
@@ -321,10 +386,14 @@ test_under_load() {
 		"$FAIL" reg-mr-unmapped --dev rxe0 --repeat 200 --threads 2 2>/dev/null
 		n=$((n + 400))
 		sleep 1 # the tests beside this one need the processor
+		if [ $(($(now) - began)) -gt $(((reloads + 1) * 600000)) ]; then
+			reload_driver load
+			reloads=$((reloads + 1))
+		fi
 		if [ "$early" = 0 ] && [ $(($(now) - began)) -gt $((seconds * 300)) ]; then early=$(rss load); fi
 	done
 	late=$(rss load)
-	echo "$KERNEL: $n failures in $seconds s, resident $early KiB after a third, $late KiB at the end, ticks of the worker: $(
+	echo "$KERNEL: $n failures in $seconds s, driver reloaded $reloads times, resident $early KiB after a third, $late KiB at the end, ticks of the worker: $(
 		cut -d' ' -f14,15 "/proc/$(worker load)/stat")" | tee -a "$RD_VM_OUT/load"
 	[ "$late" -le $((early + early / 10 + 1024)) ]
 	end load TERM
