@@ -75,12 +75,12 @@ static int walk_file(int dir, const char *name, struct walk *walk)
 
 	if (fd < 0)
 		return add_entry(walk, RD_NODE_FILE, errno, name, NULL, 0);
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return -EBADMSG;
 	/* Nearly all are small: one read has all of it. */
 	n = read(fd, room, sizeof(room));
-	if (n >= 0 && n == st.st_size)
+	if (n >= 0 && n < (ssize_t)sizeof(room))
 		return add_entry(walk, RD_NODE_FILE, 0, name, room, (size_t)n);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return -EBADMSG;
 	r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : rd_read_fd(fd, RD_TREE_FILE_MAX, &bytes);
 	return r == -EFBIG ? r : add_entry(walk, RD_NODE_FILE, -r, name, bytes.data, bytes.size);
 }
