@@ -362,7 +362,8 @@ JOB_TEST(what_there_is_before_is_compared)
 	const struct rd_findings *findings = &job->around.findings;
 
 	assert_int_equal(job->around.paths.n, 2);
-	assert_true(paths[0].backup == 1 && paths[0].peers.known == RD_OK && paths[0].peers.v == 1);
+	assert_string_equal(paths[0].backup, "mlx5_1");
+	assert_true(paths[0].peers.known == RD_OK && paths[0].peers.v == 1);
 	assert_true(paths[0].most.v > 15 && paths[0].most.v < 15.1);
 	assert_true(paths[1].peers.known == RD_ABSENT && paths[1].most.known == RD_ABSENT);
 	for (size_t i = 0; i < findings->n; i++)
@@ -527,6 +528,48 @@ JOB_TEST(a_device_that_is_gone)
 	ends(job, "failover-moved");
 }
 
+/* Each fails by itself, and they share a card. */
+JOB_TEST(two_ports_of_one_device)
+{
+	struct rd_pci pci = { 0 };
+	struct rd_ibdev ibdev = { .name = "mlx5_0" };
+	struct rd_port ports[] = { { .num = 1 }, { .num = 2 } };
+	int used = 0;
+	struct rd_choice choice = { .ports = &used, .n_ports = 1, .backup = 1, .library_backup = -1 };
+	const struct rd_failover_path *paths;
+	const struct rd_failover_event *e;
+
+	job->host = (struct rd_host){
+		.ibdevs = &ibdev, .n_ibdevs = 1, .ports = ports, .n_ports = 2, .pcis = &pci, .n_pcis = 1
+	};
+	job->map.nccl = (struct rd_choices){ .v = &choice, .n = 1 };
+	job->h.qps[1].dev = 0;
+	for (uint32_t i = 0; i < 2; i++) {
+		job->ports[i].dev = 0;
+		job->ports[i].num = i + 1;
+		RD_SET(job->h.qps[i].port, i + 1);
+	}
+	paths = look_before(job);
+	assert_int_equal(job->around.paths.n, 2);
+	ASSERT_EACH(READS(paths[0].ibdev, "mlx5_0/1"), READS(paths[0].backup, "mlx5_0/2"),
+		    READS(paths[0].shared, "card"));
+	assert_true(paths[0].expected_backup.v && !found(job, "failover-no-backup") && found(job, "failover-shared"));
+	rd_failover_destroy(job->f);
+	job->f = rd_failover_create();
+	quiet(job, 4, 1000, 0);
+	job->ports[0].state.v = 1; /* the other port has a link */
+	quiet(job, 1, 0, 0);
+	exhaust(job);
+	job->h.verdict[0].cause = 0;
+	assert_string_equal(happens(job, 0, 0, RD_FAILOVER_DIED)->ibdev, "mlx5_0/1");
+	e = happens(job, 0, 900, RD_FAILOVER_MOVED);
+	assert_string_equal(e->to, "mlx5_0/2");
+	assert_true(e->expected_backup.v && e->gbps.known == RD_ABSENT && e->gbps_before.known == RD_ABSENT);
+	job->ports[0].state.v = 4;
+	happens(job, 0, 900, RD_FAILOVER_BACK);
+	ends(job, "failover-moved");
+}
+
 /* mlx5_2 is what nic-map names. */
 JOB_TEST(traffic_moves_to_a_nic_that_is_not_planned)
 {
@@ -597,6 +640,10 @@ JOB_TEST(routes_of_both_paths_before)
 	assert_int_equal(of->routes, 2);
 	assert_true(paths[0].unrouted.known == RD_OK && paths[0].unrouted.v == 0);
 	assert_null(found(job, "failover-route"));
+	/* The routes of another network namespace are not those from here. */
+	ports[0].netns_other = ports[1].foreign_gids = true;
+	assert_true(look_before(job)->unrouted.known == RD_ABSENT && of->routes == 2);
+	ports[0].netns_other = ports[1].foreign_gids = false;
 	of->route = 0;
 	job->h.past[2].seen->dgid[15] = 3;
 	paths = look_before(job);

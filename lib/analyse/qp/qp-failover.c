@@ -34,7 +34,6 @@ struct nic {
 	bool stalled; /* in the sample before, its process as a whole was silent */
 	/* Of its queue pairs in this sample. */
 	struct {
-		int dev;
 		size_t n;
 		double now, usual, suspect, longest; /* packets per second, of healthy ones, suspect ones; seconds */
 		uint64_t busy_ns;
@@ -148,9 +147,42 @@ static bool is_watched(const struct rd_qp *qp)
 	       qp->state.known == RD_OK && qp->state.v >= RD_QPS_RTR && rd_qp_is_connected_type(qp);
 }
 
-static bool is_port_of(const struct rd_host *host, int port, const char *ibdev)
+/* What fails at once: a device, or a port of one that has several, as "mlx4_0/2". */
+static void name_nic(const struct rd_res *res, const struct rd_qp *qp, char ret[64])
 {
-	return port >= 0 && strcmp(rd_ibdev_label(host, host->ports[port].ibdev), ibdev) == 0;
+	const char *name = res->devs[qp->dev].name;
+	size_t ports = 0;
+
+	for (size_t i = 0; i < res->n_ports; i++)
+		ports += res->ports[i].dev == qp->dev;
+	if (ports > 1 && qp->port.known == RD_OK)
+		snprintf(ret, 64, "%.50s/%u", name, qp->port.v);
+	else
+		snprintf(ret, 64, "%s", name);
+}
+
+/* Its device, or -1; `*port` 0: all of it. */
+static int find_nic(const struct rd_res *res, const char *nic, uint32_t *port)
+{
+	size_t n = strcspn(nic, "/");
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)n, nic);
+	if (!nic[n] || rd_parse_u32(nic + n + 1, RD_DECIMAL, UINT32_MAX, port) != 0)
+		*port = 0;
+	return rd_res_find_dev(res, name);
+}
+
+static bool is_port_of(const struct rd_host *host, int port, const char *nic)
+{
+	size_t n = strcspn(nic, "/");
+	const char *name = port < 0 ? "" : rd_ibdev_label(host, host->ports[port].ibdev);
+	uint32_t num;
+
+	if (strlen(name) != n || strncmp(name, nic, n) != 0)
+		return false;
+	return !nic[n] ||
+	       (rd_parse_u32(nic + n + 1, RD_DECIMAL, UINT32_MAX, &num) == 0 && num == host->ports[port].num);
 }
 
 /* Sets whether nic-map names `to` as a backup of `from`; false: it names none. */
@@ -182,15 +214,17 @@ static bool is_lost(const struct nic *nic)
 	return nic->stage != FINE && nic->stage != RETURNED;
 }
 
-/* Whether a port of the device has a link, or may have. */
-static bool has_link(const struct rd_res *res, int dev)
+/* Whether a port of it has a link, or may have. */
+static bool has_link(const struct rd_res *res, const char *nic)
 {
-	bool known = false;
+	uint32_t num;
+	int dev = find_nic(res, nic, &num);
+	bool known = dev < 0;
 
 	for (size_t i = 0; i < res->n_ports; i++) {
 		const struct rd_res_port *port = &res->ports[i];
 
-		if (port->dev != dev || port->state.known != RD_OK)
+		if (port->dev != dev || (num && port->num != num) || port->state.known != RD_OK)
 			continue;
 		if (port->state.v >= PORT_ARMED || rd_qp_port_lacks_ipv4(res, port))
 			return true;
@@ -200,20 +234,29 @@ static bool has_link(const struct rd_res *res, int dev)
 }
 
 /* Something shows that its packets are lost, which a remote QP on this host that is gone does not: so jobs end. */
-static bool is_suspect(const struct rd_qp_views *views, size_t i)
+static bool is_suspect(const struct rd_qp_views *views, size_t i, const char *nic)
 {
 	const struct rd_qp_view *view = &views->v[i];
 	const struct rd_qp *qp = &views->res->qps[i];
 
-	return view->verdict->kind == RD_QPV_RETRYING || view->past->retried || !has_link(views->res, qp->dev) ||
+	return view->verdict->kind == RD_QPV_RETRYING || view->past->retried || !has_link(views->res, nic) ||
 	       (qp->state.v == RD_QPS_RTS && views->notes && views->notes[qp->dev].retries);
+}
+
+/* Gbit/s; below 0: unknown, as that of one of several ports. */
+static double rate_of(const struct rd_failover_sample *s, const char *nic)
+{
+	uint32_t port;
+	int dev = find_nic(s->views->res, nic, &port);
+
+	return dev < 0 || port ? -1 : s->gbps[dev];
 }
 
 static struct rd_failover_event *add_event(struct rd_failover *f, const struct rd_failover_sample *s,
 					   const struct nic *nic, enum rd_failover_kind kind)
 {
 	struct rd_failover_event *e = RD_ADD(f->events, f->n_events, f->cap_events);
-	int to = *nic->last.to ? rd_res_find_dev(s->views->res, nic->last.to) : -1;
+	double gbps = rate_of(s, nic->last.to);
 
 	*e = nic->last;
 	e->kind = kind;
@@ -221,8 +264,8 @@ static struct rd_failover_event *add_event(struct rd_failover *f, const struct r
 	e->has_peer = false;
 	e->detected.known = e->least.known = e->most.known = e->gbps.known = RD_ABSENT;
 	e->rebuilt = nic->sum.rebuilt;
-	if (to >= 0 && s->gbps[to] >= 0)
-		RD_SET(e->gbps, s->gbps[to]);
+	if (gbps >= 0)
+		RD_SET(e->gbps, gbps);
 	return e;
 }
 
@@ -322,8 +365,8 @@ static void judge_path(struct rd_failover *f, const struct rd_failover_sample *s
 			first = s->mono_ns - (uint64_t)(past->age_max_seconds.v * 1e9);
 		}
 		if (p->health == SUSPECT ||
-		    (p->health == HEALTHY &&
-		     (s->views->v[i].verdict->cause == RD_QP_CAUSE_RETRIES || !has_link(s->views->res, qp->dev))))
+		    (p->health == HEALTHY && (s->views->v[i].verdict->cause == RD_QP_CAUSE_RETRIES ||
+					      !has_link(s->views->res, p->nic->last.ibdev))))
 			report_death(f, s, p, first, last);
 		else if (p->health == HEALTHY)
 			p->health = CLOSED;
@@ -331,10 +374,10 @@ static void judge_path(struct rd_failover *f, const struct rd_failover_sample *s
 		p->health = HEALTHY;
 		p->busy_from_ns = f->sample_ns;
 		p->busy_ns = s->mono_ns;
-	} else if (p->health == HEALTHY && p->usual > 0 && is_suspect(s->views, i)) {
+	} else if (p->health == HEALTHY && p->usual > 0 && is_suspect(s->views, i, p->nic->last.ibdev)) {
 		p->health = SUSPECT;
-		p->cut = p->busy_ns == f->sample_ns && !has_link(s->views->res, qp->dev);
-	} else if (p->health == SUSPECT && p->cut && !has_link(s->views->res, qp->dev) &&
+		p->cut = p->busy_ns == f->sample_ns && !has_link(s->views->res, p->nic->last.ibdev);
+	} else if (p->health == SUSPECT && p->cut && !has_link(s->views->res, p->nic->last.ibdev) &&
 		   seconds(s->mono_ns, p->busy_ns) > longest_silence(p)) {
 		/* A responder does not fail: its peer has given up by now. */
 		report_death(f, s, p, first, last);
@@ -358,12 +401,11 @@ static struct nic *need_nic(struct rd_failover *f, uint32_t pid, const char *ibd
 	return ret;
 }
 
-static void sum_up(const struct path *p, const struct rd_failover_sample *s, int dev)
+static void sum_up(const struct path *p, const struct rd_failover_sample *s)
 {
 	double longest = longest_silence(p);
 	struct nic *nic = p->nic;
 
-	nic->sum.dev = dev;
 	nic->sum.n++;
 	nic->sum.longest = longest > nic->sum.longest ? longest : nic->sum.longest;
 	nic->sum.busy_ns = p->busy_ns > nic->sum.busy_ns ? p->busy_ns : nic->sum.busy_ns;
@@ -386,6 +428,7 @@ static void take_path(struct rd_failover *f, const struct rd_failover_sample *s,
 	uint32_t index = res->devs[qp->dev].index, rqpn = qp->rqpn.known == RD_OK ? qp->rqpn.v : 0;
 	uint64_t hash = rd_hash(rd_hash(RD_HASH, &index, sizeof(index)), &qp->lqpn.v, sizeof(qp->lqpn.v));
 	struct path *old = NULL, *p;
+	char nic[64];
 
 	/* Numbers are reused. */
 	for (size_t probe = 0, at; (at = rd_map_next(&f->paths.map, hash, &probe)) != RD_MAP_END && !old;) {
@@ -403,8 +446,9 @@ static void take_path(struct rd_failover *f, const struct rd_failover_sample *s,
 			    .health = rd_qp_has_failed(qp) ? CLOSED : HEALTHY };
 	if (old)
 		*p = *old;
-	else
-		p->nic = need_nic(f, qp->owner.pid.v, res->devs[qp->dev].name);
+	name_nic(res, qp, nic);
+	if (!old)
+		p->nic = need_nic(f, qp->owner.pid.v, nic);
 	if (!p->nic) {
 		f->unwatched++;
 		now->n--;
@@ -418,7 +462,7 @@ static void take_path(struct rd_failover *f, const struct rd_failover_sample *s,
 		old->health = CLOSED; /* it has not vanished */
 		judge_path(f, s, i, p);
 	}
-	sum_up(p, s, qp->dev);
+	sum_up(p, s);
 }
 
 /* What its traffic would be if nothing had failed: kept while the process as a whole is silent, as long as its timers take. */
@@ -475,7 +519,8 @@ static const struct nic *find_successor(const struct rd_failover *f, const struc
 static void report_move(struct rd_failover *f, const struct rd_failover_sample *s, struct nic *nic,
 			const struct nic *to, struct paths *now)
 {
-	_cleanup_free_ char *rate = s->gbps[to->sum.dev] >= 0 ? rd_text("%.3g Gbit/s", s->gbps[to->sum.dev]) : NULL;
+	double gbps = rate_of(s, to->last.ibdev);
+	_cleanup_free_ char *rate = gbps >= 0 ? rd_text("%.3g Gbit/s", gbps) : NULL;
 	struct rd_failover_event *e;
 
 	/* Its program did not wait for the end of the retries. */
@@ -503,8 +548,7 @@ static void report_move(struct rd_failover *f, const struct rd_failover_sample *
 /* Whether the NIC that failed has a link again, or new queue pairs; and whether these have traffic. */
 static void follow_return(struct rd_failover *f, const struct rd_failover_sample *s, struct nic *nic)
 {
-	int dev = rd_res_find_dev(s->views->res, nic->last.ibdev);
-	bool link = dev >= 0 && has_link(s->views->res, dev);
+	bool link = has_link(s->views->res, nic->last.ibdev);
 
 	nic->was_down |= !link;
 	if (!link && !nic->sum.rebuilt)
@@ -545,18 +589,19 @@ const struct rd_failover_event *rd_failover_update(struct rd_failover *f, const 
 	/* Those destroyed while they retried: their program did not wait for the end; or with their device. Jobs that end do both. */
 	for (size_t i = 0; i < f->paths.n; i++) {
 		struct path *p = &f->paths.v[i];
-		int dev = rd_res_find_dev(res, p->nic->last.ibdev);
+		uint32_t port;
+		int dev = find_nic(res, p->nic->last.ibdev, &port);
 		bool lives = false;
 
 		for (size_t k = 0; k < f->n && p->health != CLOSED; k++)
 			lives |= f->v[k]->last.pid == p->nic->last.pid && f->v[k]->sum.n;
-		if ((p->health == SUSPECT && (lives || dev < 0 || !has_link(res, dev))) ||
+		if ((p->health == SUSPECT && (lives || !has_link(res, p->nic->last.ibdev))) ||
 		    (p->health == HEALTHY && p->usual > 0 && lives && dev < 0))
 			report_death(f, s, p, f->sample_ns, s->mono_ns);
 	}
 	for (size_t k = 0; k < f->n; k++) {
 		struct nic *nic = f->v[k];
-		double gbps = nic->sum.busy_ns == s->mono_ns ? s->gbps[nic->sum.dev] : -1;
+		double gbps = nic->sum.busy_ns == s->mono_ns ? rate_of(s, nic->last.ibdev) : -1;
 		const struct nic *to = nic->stage != MOVED && nic->stage != STAYING ? find_successor(f, nic) : NULL;
 
 		if (to)
@@ -598,6 +643,7 @@ void rd_failover_findings(const struct rd_failover *f, struct rd_findings *findi
 /* A connected queue pair, for counting. */
 struct use {
 	int proc, dev;
+	char nic[64];
 	bool has_peer;
 	uint8_t peer[16];
 	size_t at;
@@ -607,8 +653,9 @@ static int compare_uses(const void *pa, const void *pb)
 {
 	const struct use *a = pa, *b = pb;
 
-	return RD_FIRST(RD_CMP(a->proc, b->proc), RD_CMP(a->dev, b->dev), RD_CMP(a->has_peer, b->has_peer),
-			memcmp(a->peer, b->peer, sizeof(a->peer)), RD_CMP(a->at, b->at));
+	return RD_FIRST(RD_CMP(a->proc, b->proc), RD_CMP(a->dev, b->dev), strcmp(a->nic, b->nic),
+			RD_CMP(a->has_peer, b->has_peer), memcmp(a->peer, b->peer, sizeof(a->peer)),
+			RD_CMP(a->at, b->at));
 }
 
 /* Whether the host has a route from the GID of a queue pair to its peer: 1, 0; -1: unknown, or a path without IP addresses. */
@@ -625,7 +672,9 @@ static int find_route(const struct rd_failover_sample *s, const struct use *use)
 						   rd_gid_at(port, attrs.sgid_index.v) :
 						   NULL;
 
-		if (own && own->type == RD_GID_ROCE_V2 && (!attrs.has_sgid || !memcmp(attrs.sgid, own->raw, 16)))
+		/* Interfaces of other network namespaces have names that mean others here, and routes of their own. */
+		if (own && own->type == RD_GID_ROCE_V2 && !port->netns_other && !port->foreign_gids &&
+		    (!attrs.has_sgid || !memcmp(attrs.sgid, own->raw, 16)))
 			return s->route(s->arg, own, use->peer);
 	}
 	return -1;
@@ -719,13 +768,13 @@ static const struct rd_failover_path *find_backup(const struct rd_failover_sampl
 		if (paths->v[k].proc != path->proc || &paths->v[k] == path)
 			continue;
 		other = path->others++ ? NULL : &paths->v[k];
-		if (!is_planned(s, devs[path->dev].name, devs[paths->v[k].dev].name, &planned))
+		if (!is_planned(s, path->ibdev, paths->v[k].ibdev, &planned))
 			continue;
 		RD_SET(path->expected_backup, planned || path->expected_backup.v);
 		named = planned ? &paths->v[k] : named;
 	}
 	other = named ? named : other;
-	path->backup = other ? other->dev : -1;
+	path->backup = other ? other->ibdev : NULL;
 	if (other)
 		path->shared = shared_by(s->host, devs[path->dev].name, devs[other->dev].name);
 	return other;
@@ -734,8 +783,7 @@ static const struct rd_failover_path *find_backup(const struct rd_failover_sampl
 static void judge_before(const struct rd_failover_sample *s, const struct rd_failover_path *path,
 			 const struct rd_failover_path *backup, struct rd_findings *findings)
 {
-	const char *ibdev = s->views->res->devs[path->dev].name;
-	const char *to = backup ? s->views->res->devs[backup->dev].name : NULL;
+	const char *ibdev = path->ibdev, *to = path->backup;
 	const struct rd_proc *proc = &s->views->res->procs[path->proc];
 	bool hidden = proc->devx_libs && *proc->devx_libs;
 	char peer[46];
@@ -785,18 +833,21 @@ void rd_failover_before(const struct rd_failover_sample *s, const bool *chosen, 
 		if (!is_watched(&res->qps[i]) || !chosen[i])
 			continue;
 		uses[n] = (struct use){ .proc = res->qps[i].proc, .dev = res->qps[i].dev, .at = i };
+		name_nic(res, &res->qps[i], uses[n].nic);
 		uses[n].has_peer = rd_qp_peer(s->views, i, uses[n].peer);
 		n++;
 	}
 	rd_sort(uses, n, sizeof(*uses), compare_uses);
 	for (size_t i = 0; i < n; i++) {
-		bool same = i && uses[i - 1].proc == uses[i].proc && uses[i - 1].dev == uses[i].dev;
+		bool same = i && uses[i - 1].proc == uses[i].proc && uses[i - 1].dev == uses[i].dev &&
+			    strcmp(uses[i - 1].nic, uses[i].nic) == 0;
 
 		if (!same)
 			*RD_ADD(ret->v, ret->n, ret->cap) =
 				(struct rd_failover_path){ uses[i].proc,	 uses[i].dev,
 							   .peers.known = RD_OK, .unrouted.known = RD_OK,
 							   .least.known = RD_OK, .most.known = RD_OK };
+		memcpy(ret->v[ret->n - 1].ibdev, uses[i].nic, sizeof(uses[i].nic));
 		count_use(s, same ? &uses[i - 1] : NULL, &uses[i], &ret->v[ret->n - 1]);
 	}
 	free(uses);

@@ -267,8 +267,9 @@ enum rd_failover_kind {
 
 struct rd_failover_event {
 	enum rd_failover_kind kind;
-	char ibdev[64], to[64]; /* the NIC that failed; the one that has its traffic, "": none */
-	uint32_t pid, lqpn;	/* lqpn: of the first one */
+	char ibdev[64],
+		to[64]; /* the NIC that failed, with its port where a device has several; the one that has its traffic, "": none */
+	uint32_t pid, lqpn; /* lqpn: of the first one */
 	size_t qps; /* of those that died, to one peer, or to peers that are unknown; or have the traffic; 0: neither */
 	bool has_peer;
 	uint8_t peer[16];
@@ -284,7 +285,9 @@ struct rd_failover_event {
 
 /* A NIC of a process, before anything fails. */
 struct rd_failover_path {
-	int proc, dev, backup;	   /* indices into rd_res; backup -1: none, or unknown which */
+	int proc, dev; /* indices into rd_res */
+	char ibdev[64];
+	const char *backup;	   /* as ibdev; NULL: none, or unknown which */
 	size_t qps, unusable;	   /* queue pairs */
 	const char *why;	   /* the first one that is unusable is; of the views; NULL: none is */
 	size_t others;		   /* NICs of the process */

@@ -239,7 +239,7 @@ static const struct rd_column bound_columns[] = {
 static const struct rd_column over_columns[] = {
 	{ "time", "TIME", RD_T_TIME, "time of the sample that shows it", 0, false },
 	{ "event", "EVENT", RD_T_STR, "path-died, moved, back, stays", 0, false },
-	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device that failed", 0, false },
+	{ "ibdev", "IBDEV", RD_T_STR, "RDMA device that failed, with its port where it has several", 0, false },
 	{ "lqpn", "LQPN", RD_T_UINT, "number of the first queue pair", 0, false },
 	[OVER_PEER] = { "peer_gid", "PEER", RD_T_STR, "GID of its peer", 0, false },
 	{ "detected_seconds", "DETECTED", RD_T_DOUBLE, "seconds after the last packet, at least", 3, false },
@@ -304,10 +304,10 @@ void rd_report_failover(struct rd_report *report, const struct rd_res *res, cons
 		const struct rd_failover_path *path = &paths->v[i];
 		const struct rd_proc *proc = &res->procs[path->proc];
 
-		RD_ROW(section, RD_UINT(proc->pid), RD_STR(proc->comm), RD_STR(res->devs[path->dev].name),
-		       RD_UINT(path->qps), RD_UINT(path->unusable), RD_UINT_OF(path->peers), RD_UINT_OF(path->unrouted),
-		       RD_STR(path->backup < 0 ? NULL : res->devs[path->backup].name),
-		       RD_BOOL_OF(path->expected_backup), RD_STR(path->shared), RD_DOUBLE_OF(path->least),
-		       RD_DOUBLE_OF(path->most), RD_DOUBLE_OF(path->watchdog), RD_BOOL(path->for_ever));
+		RD_ROW(section, RD_UINT(proc->pid), RD_STR(proc->comm), RD_STR(path->ibdev), RD_UINT(path->qps),
+		       RD_UINT(path->unusable), RD_UINT_OF(path->peers), RD_UINT_OF(path->unrouted),
+		       RD_STR(path->backup), RD_BOOL_OF(path->expected_backup), RD_STR(path->shared),
+		       RD_DOUBLE_OF(path->least), RD_DOUBLE_OF(path->most), RD_DOUBLE_OF(path->watchdog),
+		       RD_BOOL(path->for_ever));
 	}
 }
