@@ -17,6 +17,7 @@
 #define VM_NORESERVE 0x200000ull
 #define VM_HUGETLB 0x400000ull
 #define VM_UFFD 0x1200ull /* missing pages, write protection */
+#define VM_GUARD 0x800ull /* VM_MAYBE_GUARD, since Linux 6.19; not used from 6.1 to then */
 #ifdef __TARGET_ARCH_x86
 #define VM_PKEY 0xf00000000ull
 #else
@@ -24,6 +25,7 @@
 #endif
 
 #define IS_REGULAR(mode) (((mode)&0170000) == 0100000)
+#define IS_BLOCK(mode) (((mode)&0170000) == 0060000)
 
 /* File systems whose pages are memory and are never written back: <linux/magic.h>. */
 #define TMPFS_MAGIC 0x01021994
@@ -111,7 +113,10 @@ static __always_inline void read_file(struct file *file, struct rd_rec_mapping *
 	bpf_core_read(&ret->rdev, sizeof(ret->rdev), &inode->i_rdev);
 	bpf_core_read(&ret->inode, sizeof(ret->inode), &inode->i_ino);
 	bpf_core_read(&ret->file_size, sizeof(ret->file_size), &inode->i_size);
-	if (!bpf_core_read(&sb, sizeof(sb), &inode->i_sb) && sb) {
+	/* The pages of a block device are not those of the file system that has its name. */
+	if (IS_BLOCK(ret->mode))
+		ret->magic = 0;
+	else if (!bpf_core_read(&sb, sizeof(sb), &inode->i_sb) && sb) {
 		bpf_core_read(&ret->dev, sizeof(ret->dev), &sb->s_dev);
 		bpf_core_read(&ret->magic, sizeof(ret->magic), &sb->s_magic);
 		bpf_core_read(&ret->block, sizeof(ret->block), &sb->s_blocksize);
@@ -142,7 +147,7 @@ static __always_inline void keep_mapping(struct rd_rec_mapping *ret, const struc
 static __always_inline __u32 judge_area(struct thread *t, const struct area *area, __u64 at, __u64 end, bool write,
 					__u64 *ret)
 {
-	__u32 other = area->flags & (VM_UFFD | VM_PKEY) ? RD_MAPPING_OTHER : RD_MAPPING_NONE;
+	__u32 other = area->flags & (VM_UFFD | VM_PKEY | VM_GUARD) ? RD_MAPPING_OTHER : RD_MAPPING_NONE;
 	struct rd_rec_mapping *file = &t->file;
 	__u64 limit;
 
@@ -157,6 +162,8 @@ static __always_inline __u32 judge_area(struct thread *t, const struct area *are
 		return other;
 	file->mode = 0;
 	read_file(area->file, file);
+	if (IS_BLOCK(file->mode))
+		return write && area->flags & VM_SHARED ? RD_MAPPING_FILE : RD_MAPPING_OTHER;
 	if (!IS_REGULAR(file->mode))
 		return other;
 	/* Bytes of the file from the start of the mapping, in whole pages. */
@@ -197,7 +204,7 @@ GLOBAL int look_at_mapping(struct thread *t, __u64 mapping, __u64 at, __u32 writ
 	    !bpf_core_read(&data, sizeof(data), &((struct vm_area_struct *)mapping)->vm_private_data) && !(data & 1))
 		area->flags |= VM_NORESERVE;
 	if (what && m->special.what &&
-	    (what != m->special.what || (area->flags ^ m->special.flags) & (VM_UFFD | VM_PKEY) ||
+	    (what != m->special.what || (area->flags ^ m->special.flags) & (VM_UFFD | VM_PKEY | VM_GUARD) ||
 	     (what == RD_MAPPING_OTHER && (area->file ? t->file.inode : 0) != m->special.inode)))
 		m->special.others = 1;
 	if (what && (!m->special.what || (m->special.what == RD_MAPPING_OTHER && what != RD_MAPPING_OTHER)))

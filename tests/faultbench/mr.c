@@ -10,6 +10,7 @@
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
 /* What libc's headers may lack */
@@ -117,7 +118,26 @@ static int device_zero(struct env *env)
 	return reg_mr(env, map, 4 * PAGE, IBV_ACCESS_LOCAL_WRITE);
 }
 
-/* Long-term pins of what a file system must be told about before it is written: refused since 6.5. */
+/* The block device with the file system of an open file, for reading and writing. */
+static int open_below(int fd)
+{
+	char path[64], name[64] = "";
+	struct stat st;
+	FILE *uevent;
+
+	if (fstat(fd, &st))
+		return -1;
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/uevent", major(st.st_dev), minor(st.st_dev));
+	uevent = fopen(path, "re");
+	while (uevent && fgets(path, sizeof(path), uevent))
+		sscanf(path, "DEVNAME=%63s", name);
+	if (uevent)
+		fclose(uevent);
+	snprintf(path, sizeof(path), "/dev/%.50s", name);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+/* Long-term pins of what a file system must be told about before it is written: refused since 6.5. arg: of its block device, instead. */
 static int shared_file(struct env *env)
 {
 	struct statfs fs;
@@ -130,10 +150,13 @@ static int shared_file(struct env *env)
 	fd = open(env->opt.file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0 || ftruncate(fd, 4 * PAGE) || fstatfs(fd, &fs))
 		return unready(env->opt.file);
+	if (env->fault->arg)
+		fd = open_below(fd);
 	map = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
 		return unready("mmap");
-	memset(map, 1, 4 * PAGE);
+	if (!env->fault->arg)
+		memset(map, 1, 4 * PAGE);
 	truth("file", "%s", env->opt.file);
 	truth("filesystem_type", "0x%lx", (long)fs.f_type);
 	return reg_mr(env, map, 4 * PAGE, IBV_ACCESS_LOCAL_WRITE);
@@ -348,6 +371,8 @@ const struct fault mr_faults[] = {
 	{ "mr-no-access", "ibv_reg_mr", "memory-no-access", "a guard page (PROT_NONE)", PD, protected, PROT_NONE },
 	{ "mr-shared-file", "ibv_reg_mr", "memory-shared-file", "a shared mapping of a file with writeback", PD,
 	  shared_file, 0 },
+	{ "mr-block-device", "ibv_reg_mr", "memory-shared-file", "a shared mapping of a block device", PD, shared_file,
+	  1 },
 	{ "mr-past-end", "ibv_reg_mr", "memory-past-end-of-file", "four pages of a file of one", PD, past_end, 0 },
 	{ "mr-past-end-empty", "ibv_reg_mr", "memory-past-end-of-file",
 	  "shared memory that ftruncate() was forgotten for", PD, past_end, 1 },

@@ -269,6 +269,14 @@ static int query_gid(struct env *env)
 	return ibv_query_gid_ex(env->ctx, port, index, &entry, 0);
 }
 
+static int query_gid_table(struct env *env)
+{
+	struct ibv_gid_entry entry;
+	ssize_t n = ibv_query_gid_table(env->ctx, &entry, 1, 0);
+
+	return n < 0 ? (int)-n : 0;
+}
+
 const struct fault path_faults[] = {
 	{ "rtr-gid-200", "ibv_modify_qp", "gid-index-unused", "own GID index 200, which is empty", QP_INIT, gid_index,
 	  200 },
@@ -318,5 +326,7 @@ const struct fault path_faults[] = {
 	  200 },
 	{ "query-gid-5000", "ibv_query_gid_ex", "gid-index-range", "GID index 5000 of 1024", CONTEXT, query_gid, 5000 },
 	{ "query-gid-port-7", "ibv_query_gid_ex", "port-number", "port 7 of one", CONTEXT, query_gid, -1 },
+	{ "query-gid-table", "ibv_query_gid_table", "attribute-value", "room for one GID of several", CONTEXT,
+	  query_gid_table, 0 },
 	{ 0 },
 };

@@ -358,6 +358,8 @@ FAILURE_TEST(pages_that_are_refused_when_they_are_faulted_in)
 	ASSERT_CAUSE(m, "memory-shared-file", MEDIUM, "0x1000");
 	*special = (struct rd_mapping){ .kind = RD_MAPPING_OTHER, .at = 0x1000, .watched = true };
 	ASSERT_CAUSE(m, "memory-userfaultfd", MEDIUM, "0x1000", "anonymous");
+	*special = (struct rd_mapping){ .kind = RD_MAPPING_OTHER, .at = 0x1000, .guarded = true };
+	ASSERT_CAUSE(m, "memory-no-access", MEDIUM, "0x1000 is memory in which pages were made guards");
 	*special = (struct rd_mapping){ .kind = RD_MAPPING_OTHER, .at = 0x1000, .key = 3 };
 	ASSERT_CAUSE(m, "memory-protection-key", MEDIUM, "protection key 3");
 	*special = (struct rd_mapping){ .kind = RD_MAPPING_OTHER, .at = 0x1000, .has_file = true, .name = "weights" };

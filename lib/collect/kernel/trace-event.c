@@ -354,6 +354,7 @@ void rd_request_decode(uint64_t key, const struct rd_fnset *set, const void *dat
 #define VM_WRITE 0x2
 #define VM_SHARED 0x8
 #define VM_UFFD 0x1200
+#define VM_GUARD 0x800
 #define VM_NORESERVE 0x200000
 #ifdef __x86_64__
 #define PKEY_OF(flags) ((flags) >> 32 & 15)
@@ -374,6 +375,7 @@ static void take_mapping(const struct rd_rec_mapping *rec, uint64_t page, struct
 		.shared = rec->flags & VM_SHARED,
 		.reserved = !(rec->flags & VM_NORESERVE),
 		.watched = rec->flags & VM_UFFD,
+		.guarded = rec->flags & VM_GUARD,
 		.others = rec->others,
 		.key = PKEY_OF(rec->flags),
 		.has_file = rec->mode,

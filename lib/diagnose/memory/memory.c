@@ -350,6 +350,12 @@ static bool find_refused(const struct rd_mapping *m, uint64_t length, struct rd_
 		rd_explain_fix(ret, "sysctl vm.unprivileged_userfaultfd\n# with 0, a userfaultfd of a process without "
 				    "CAP_SYS_PTRACE handles no faults of the kernel\n# touch the memory before it is "
 				    "registered, or unregister it from the userfaultfd");
+	} else if (m->guarded) {
+		rd_explain(ret, "memory-no-access", RD_CONFIDENCE_MEDIUM,
+			   "%s is memory in which pages were made guards (MADV_GUARD_INSTALL), which no access reaches",
+			   at);
+		rd_explain_fix(ret, "# register only what is between guards: stacks of threads begin with some, and "
+				    "allocators set them");
 	} else if (m->key) {
 		rd_explain(
 			ret, "memory-protection-key", RD_CONFIDENCE_MEDIUM,

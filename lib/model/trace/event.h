@@ -81,7 +81,7 @@ struct rd_mapping {
 	uint64_t at;			 /* first address of the range to which `kind` applies */
 	uint64_t start, end;		 /* of the mapping; not of a hole */
 	bool writable, shared, reserved; /* reserved: false with MAP_NORESERVE, and of private huge pages after fork */
-	bool has_file, watched;		 /* watched: by userfaultfd */
+	bool has_file, watched, guarded; /* watched: by userfaultfd; guarded: pages of it may be guards */
 	bool others;			 /* the range has further ones, whose pages can be refused for other reasons */
 	uint8_t key;			 /* protection key; 0: none */
 	uint16_t mode;			 /* of the file: S_IF* */
