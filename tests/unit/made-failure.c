@@ -184,10 +184,9 @@ static void judge(struct made_failure *m)
 /* A command begins with the name of a program: all else is advice. */
 static void assert_commands(const char *fix)
 {
-	static const char *const programs[] = { "devlink ", "df ",	 "dmesg ",  "echo ",
-						"ethtool ", "ip ",	 "mkdir ",  "modprobe ",
-						"nsenter ", "ping ",	 "printf ", "prlimit ",
-						"rdma ",    "rdmadiag ", "sysctl ", "systemctl " };
+	static const char *const programs[] = { "devlink ", "df ",    "dmesg ",	   "echo ",    "ethtool ",  "grep ",
+						"ip ",	    "mkdir ", "modprobe ", "nsenter ", "ping ",	    "printf ",
+						"prlimit ", "rdma ",  "rdmadiag ", "sysctl ",  "systemctl " };
 	_cleanup_free_ char *commands = rd_fix_commands(fix);
 
 	for (char *at = commands, *line; (line = strsep(&at, "\n"));) {

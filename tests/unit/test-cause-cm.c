@@ -65,6 +65,9 @@ FAILURE_TEST(a_port_that_another_process_uses)
 	m->f.res.cm_ids = &id;
 	m->f.res.n_cm_ids = 1;
 	ASSERT_CAUSE(m, "address-in-use", HIGH, "used by process 99");
+	id.owner = (struct rd_owner){ .kernel = (char *)"rds_rdma", .pid.known = RD_ABSENT };
+	ASSERT_CAUSE(m, "address-in-use", HIGH, "used by rds_rdma of the kernel: unload");
+	id.owner = (struct rd_owner){ .pid = { 99, RD_OK } };
 	/* That of another address does not matter. */
 	ASSERT_CAUSE(made_function(m, "rdma_bind_addr"), "address-in-use", MEDIUM, "used by process 99");
 	id.src.port = 7472;

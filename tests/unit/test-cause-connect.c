@@ -216,6 +216,11 @@ FAILURE_TEST(a_destination_without_route)
 	m->f.other_net_ns = true;
 	RD_SET(m->event.moment.net_ns, 4026532500);
 	ASSERT_UNKNOWN(m, "net:[4026532500]: its routes and neighbours are not readable");
+	made_failure(m, "rdma_resolve_addr", EACCES, "ib_core", "addr4_resolve");
+	made_destination(m, "10.77.0.1", 7471);
+	m->f.other_net_ns = true;
+	RD_SET(m->event.moment.net_ns, 4026532500);
+	ASSERT_UNKNOWN(m, "net:[4026532500]: its routes", "nsenter -t 4721 -n ip route");
 }
 
 FAILURE_TEST(a_socket_address_without_route)

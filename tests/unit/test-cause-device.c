@@ -18,7 +18,12 @@ FAILURE_TEST(functions_with_one_reason)
 	ASSERT_NOTHING(made_function(m, "ib_uverbs_alloc_pd"));
 	made_function(made_errno(m, EPERM), "ib_uverbs_open");
 	ASSERT_CAUSE(m, "device-namespace", HIGH, "another network namespace", "rdma system");
-	made_errno(m, EINVAL);
+	made_function(made_errno(m, ENFILE), "alloc_begin_fd_uobject");
+	ASSERT_CAUSE(m, "descriptors-exhausted", HIGH, "fs.file-max", "sysctl fs.file-nr");
+	made_origin(made_errno(m, EINVAL), MADE_CORE, "rdma_query_gid_table");
+	ASSERT_CAUSE(m, "attribute-value", HIGH, "more GIDs than the array", "gid_tbl_len");
+	made_origin(m, "ib_cm", "ib_cm_init_qp_attr");
+	ASSERT_CAUSE(m, "cm-id-state", HIGH, "the peer gave up", "rdma_get_cm_event");
 	m->event.origin = -1;
 	ASSERT_NOTHING(m);
 }
@@ -212,7 +217,13 @@ FAILURE_TEST(groups_at_their_limit_of_objects)
 					     .of[RD_RDMA_OBJECTS] = { { 50, RD_OK }, { 50, RD_OK } } } };
 
 	made_failure(m, "ibv_create_cq", EAGAIN, MADE_CORE, "ib_rdmacg_try_charge");
-	ASSERT_UNKNOWN(m, "logged nothing");
+	ASSERT_UNKNOWN(m, "logged nothing", ": grep -rs hca_");
+	m->f.cgroups_v1 = true;
+	ASSERT_CAUSE(m, "cgroup-rdma-limit", MEDIUM, "of version 1 is at its limit of RDMA objects on mlx5_0",
+		     "grep rdma /proc/4721/cgroup");
+	ASSERT_UNKNOWN(made_exact(m, false), "not looked at: control groups of version 1");
+	m->f.cgroups_v1 = false;
+	made_exact(m, true);
 	m->f.cgroups_known = RD_OK;
 	ASSERT_UNKNOWN(m, "no control group of the process (/job) limits hca_object of mlx5_0");
 	m->f.cgroups = groups;
@@ -220,7 +231,7 @@ FAILURE_TEST(groups_at_their_limit_of_objects)
 	ASSERT_CAUSE(m, "cgroup-rdma-limit", HIGH, "control group / is at its limit of 50 RDMA objects on mlx5_0",
 		     "hca_object of mlx5_0 is 50, in use 50", "group of the process: /job", "/sys/fs/cgroup/rdma.max");
 	/* Drivers have reasons of their own. */
-	ASSERT_UNKNOWN(made_origin(m, MADE_DRIVER, "mlx5_ib_create_cq"), "logged nothing");
+	ASSERT_UNKNOWN(made_origin(m, MADE_DRIVER, "mlx5_ib_create_cq"), "logged nothing", ": dmesg");
 	ASSERT_CAUSE(made_exact(m, false), "cgroup-rdma-limit", MEDIUM, "50");
 	RD_SET(groups[0].of[RD_RDMA_OBJECTS].max, 80);
 	ASSERT_CAUSE(m, "cgroup-rdma-limit", MEDIUM, "limit of 50", "/job: hca_object of mlx5_0 is 80");

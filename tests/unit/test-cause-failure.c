@@ -47,7 +47,8 @@ FAILURE_TEST(without_its_facts_a_rule_is_left_out)
 	m->f.read &= ~(unsigned)RD_FACT_DEVICE;
 	ASSERT_UNKNOWN(m, "not read: the limits of mlx5_0", ": dmesg | tail");
 	assert_int_equal(m->why.n_evidence, 1);
-	ASSERT_UNKNOWN(made_attr(m, "max_sge", 30), "no rule knows this errno of ibv_modify_qp", ": dmesg | tail");
+	ASSERT_UNKNOWN(made_attr(m, "max_sge", 30), "no known reason for this errno of ibv_modify_qp holds",
+		       ": dmesg | tail");
 	m->event.request.readable = false;
 	ASSERT_UNKNOWN(m, "not read: the request of the call");
 }

@@ -585,7 +585,9 @@ void rd_failure_read(struct rd_failure_reader *reader, unsigned want, struct rd_
 	if (add & (RD_FACT_CGROUP | RD_FACT_MEMORY)) {
 		_cleanup_free_ char *v2 = rd_sysfs_text(&fs, NULL, "/sys/fs/cgroup/cgroup.controllers");
 
-		f->cgroups_v1 = !v2;
+		/* A controller that is mounted for version 1 is not one of version 2. */
+		f->cgroups_v1 |= !v2 || (add & RD_FACT_CGROUP && !strstr(v2, "rdma")) ||
+				 (add & RD_FACT_MEMORY && !strstr(v2, "memory"));
 	}
 	if (add & RD_FACT_CGROUP)
 		read_cgroups(&fs, f);

@@ -199,7 +199,8 @@ static size_t add_holders(const struct rd_failure *f, uint16_t port, bool any, s
 			rd_explain_fact(ret, "port %u of %s is used by process %u%s%s%s", port, addr, id->owner.pid.v,
 					name ? " (" : "", name ?: "", name ? ")" : "");
 		else
-			rd_explain_fact(ret, "port %u of %s is used by %s", port, addr, name ?: "an unknown process");
+			rd_explain_fact(ret, "port %u of %s is used by %s%s", port, addr, name ?: "an unknown process",
+					id->owner.kernel ? " of the kernel: unload that module" : "");
 	}
 	return n;
 }

@@ -429,7 +429,7 @@ static bool find_unreachable(const struct rd_failure *f, const struct ends *e, s
 	rd_explain(ret, "neighbour-unreachable", n ? RD_CONFIDENCE_HIGH : RD_CONFIDENCE_MEDIUM,
 		   "no reply from %s to %s on %s%s: no RDMA packet was sent", hop,
 		   e->v6 ? "neighbour discovery" : "ARP requests", e->netdev ?: "the interface",
-		   n ? "" : ", or the table of neighbours is full (dmesg: \"table overflow\")");
+		   n ? "" : ", or the table of neighbours is full (dmesg: \"table overflow\"; gc_thresh3)");
 	add_route(f, e, ret);
 	rd_explain_fact(ret, "neighbour entry of %s: %s", hop, state_name(n));
 	if (*e->src && f->event->request.has_gid)
@@ -460,7 +460,9 @@ bool rd_find_path(const struct rd_failure *f, struct rd_explanation *ret, struct
 	if (!rd_is_verb(f->event, "@(ibv_modify_qp|ibv_create_ah|rdma_resolve_addr|rdma_connect)") ||
 	    rd_failure_in_driver(f) || !find_ends(f, &e))
 		return false;
-	if (f->other_net_ns && (f->event->err == -EINVAL || f->event->err == -EACCES))
+	/* Elsewhere these are not about a route. */
+	if (f->other_net_ns && (f->event->err == -EINVAL || f->event->err == -EACCES) &&
+	    !rd_failure_origin_is(f, "addr*_resolve"))
 		return false;
 	if (f->other_net_ns)
 		return rd_explain_fact(

@@ -177,6 +177,17 @@ bool rd_find_rdma_cgroup(const struct rd_failure *f, struct rd_explanation *ret,
 		       (!rd_failure_in_driver(f) && rd_failure_origin_is(f, "@(*ucontext*|*GET_CONTEXT*)"));
 	struct limiting limiting;
 
+	/* It fails for no other reason, and the groups of version 1 are not those of the event. */
+	if (f->cgroups_v1 && charge && f->event->origin_exact) {
+		rd_explain(ret, "cgroup-rdma-limit", RD_CONFIDENCE_MEDIUM,
+			   "a control group of version 1 is at its limit of %s on %s (rdma.max)", r.what,
+			   f->event->ibdev ?: "the device");
+		return rd_explain_fix(
+			ret,
+			"grep rdma /proc/%u/cgroup\n# names the group: raise %s in its rdma.max, below the mount of "
+			"the rdma controller, or in a group above it",
+			f->event->pid, r.name);
+	}
 	if (f->cgroups_known != RD_OK || f->cgroups_v1)
 		return false;
 	limiting = find_groups(f, &r);

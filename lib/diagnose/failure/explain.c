@@ -58,7 +58,7 @@ static const struct rule {
 	{ rd_find_path, { ETIMEDOUT, ENETUNREACH, EHOSTUNREACH, ENETDOWN, ENODEV, EINVAL, EACCES }, RD_FACT_PATH },
 	{ rd_find_rdma_cgroup, { EAGAIN }, RD_FACT_CGROUP },
 	{ rd_find_removed, { EIO, ENXIO, ENODEV, ENODATA, ENOENT, ETIMEDOUT }, RD_FACT_DEVICE },
-	{ rd_find_core_checks, { EINVAL, EPROTONOSUPPORT, EACCES, ENOSYS, EPERM }, 0 },
+	{ rd_find_core_checks, { EINVAL, EPROTONOSUPPORT, EACCES, ENOSYS, EPERM, ENFILE }, 0 },
 	{ rd_find_support, { EOPNOTSUPP, EPROTONOSUPPORT, ENOTTY, 524 /* ENOTSUPP */ }, RD_FACT_DEVICE },
 	{ rd_find_malformed, { ENOSPC, EMSGSIZE }, 0 },
 	{ rd_find_exhausted, { ENOMEM, ENOSPC, EINVAL }, RD_FACT_LIMITS | RD_FACT_OBJECTS },
@@ -156,14 +156,15 @@ static void add_next(const struct rd_failure *f, struct rd_explanation *ret)
 		{ EMFILE, false, "sysctl fs.file-nr" },	      { ENODATA, false, "rdmadiag nic-map --gids" },
 		{ ENODEV, false, "rdmadiag nic-map --gids" }, { ENETUNREACH, false, "ip route show table all" },
 		{ EHOSTUNREACH, false, "ip neigh" },	      { EOPNOTSUPP, false, "rdma dev show -d" },
+		{ EACCES, true, "ip route show table all" },  { EAGAIN, false, "grep -rs hca_ /sys/fs/cgroup" },
 		{ 0, true, "rdma resource show cm_id" },      { 0, false, "dmesg | tail -n 50" },
 	};
 	bool cm = f->event->object && !strcmp(f->event->object, "RDMA_CM");
 	size_t i = 0;
 
-	/* Drivers have timeouts of their own: those of commands. */
+	/* Drivers have timeouts of their own: those of commands; and no limits of control groups. */
 	while ((nexts[i].cm && !cm) || (nexts[i].err && nexts[i].err != -f->event->err) ||
-	       (nexts[i].err == ETIMEDOUT && rd_failure_in_driver(f)))
+	       ((nexts[i].err == ETIMEDOUT || nexts[i].err == EAGAIN) && rd_failure_in_driver(f)))
 		i++;
 	if (f->other_net_ns && !strncmp(nexts[i].command, "ip ", 3))
 		rd_explain_fix(ret, "nsenter -t %u -n %s", f->event->pid, nexts[i].command);
@@ -185,13 +186,13 @@ static void add_unread(const struct rd_failure *f, struct rd_explanation *ret)
 	if (needs & RD_FACT_LIMITS && ev->ibdev && !f->n_attrs)
 		rd_explain_fact(ret, "not read: the limits of %s", ev->ibdev);
 	if (needs & (RD_FACT_MEMORY | RD_FACT_CGROUP) && f->cgroups_v1)
-		rd_explain_fact(ret, "not looked at: control groups of version 1, which this host has");
+		rd_explain_fact(ret, "not looked at: control groups of version 1");
 	if (!f->read)
 		return;
 	if (rd_failure_in_driver(f))
 		rd_explain_fact(ret, "not looked at: conditions of the driver");
 	else if (!ret->n_evidence)
-		rd_explain_fact(ret, "no rule knows this errno of %s", rd_word_call(ev));
+		rd_explain_fact(ret, "no known reason for this errno of %s holds", rd_word_call(ev));
 }
 
 void rd_explain_failure(const struct rd_failure *f, struct rd_explanation *ret)
