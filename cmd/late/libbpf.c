@@ -67,7 +67,6 @@ CALL(GElf_Versym *, gelf_getversym, (Elf_Data *data, int n, GElf_Versym *ret), (
 #else
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
 #include "cmd/cmd.h"
@@ -83,10 +82,8 @@ CALL(GElf_Versym *, gelf_getversym, (Elf_Data *data, int n, GElf_Versym *ret), (
 	x(bpf_prog_bind_map) x(bpf_prog_get_fd_by_id) x(bpf_prog_get_next_id) x(bpf_prog_load) \
 	x(bpf_prog_test_run_opts) x(bpf_program__fd) x(bpf_program__insn_cnt) x(bpf_program__insns) \
 	x(bpf_program__name) x(bpf_program__set_attach_target) x(bpf_program__set_autoload) \
-	x(bpf_raw_tracepoint_open) x(btf__find_by_name_kind) x(btf__free) x(btf__name_by_offset) x(btf__new) \
-	x(btf__parse_raw_split) x(btf__raw_data) x(btf__resolve_size) x(btf__type_by_id) x(btf__type_cnt) \
-	x(libbpf_num_possible_cpus) x(libbpf_register_prog_handler) x(libbpf_set_print) x(ring_buffer__consume) \
-	x(ring_buffer__free) x(ring_buffer__new)
+	x(bpf_raw_tracepoint_open) x(libbpf_num_possible_cpus) x(libbpf_register_prog_handler) x(libbpf_set_print) \
+	x(ring_buffer__consume) x(ring_buffer__free) x(ring_buffer__new)
 
 RD_LATE_DECLARE(rd_libbpf, RD_LIBBPF_CALLS);
 RD_LATE_DEFINE(rd_libbpf, RD_LIBBPF_CALLS, RD_LIBBPF)
@@ -159,15 +156,6 @@ CALL(const char *, bpf_program__name, (const struct bpf_program *prog), (prog), 
 CALL(int, bpf_program__set_attach_target, (struct bpf_program *prog, int attach_prog_fd, const char *attach_func_name), (prog, attach_prog_fd, attach_func_name), -EOPNOTSUPP)
 CALL(int, bpf_program__set_autoload, (struct bpf_program *prog, bool autoload), (prog, autoload), -EOPNOTSUPP)
 CALL(int, bpf_raw_tracepoint_open, (const char *name, int prog_fd), (name, prog_fd), -EOPNOTSUPP)
-CALL(__s32, btf__find_by_name_kind, (const struct btf *btf, const char *type_name, __u32 kind), (btf, type_name, kind), -EOPNOTSUPP)
-CALL_FREE(btf__free, (struct btf *btf), (btf))
-CALL(const char *, btf__name_by_offset, (const struct btf *btf, __u32 offset), (btf, offset), NULL)
-CALL(struct btf *, btf__new, (const void *data, __u32 size), (data, size), NULL)
-CALL(struct btf *, btf__parse_raw_split, (const char *path, struct btf *base_btf), (path, base_btf), NULL)
-CALL(const void *, btf__raw_data, (const struct btf *btf, __u32 *size), (btf, size), NULL)
-CALL(__s64, btf__resolve_size, (const struct btf *btf, __u32 type_id), (btf, type_id), -EOPNOTSUPP)
-CALL(const struct btf_type *, btf__type_by_id, (const struct btf *btf, __u32 id), (btf, id), NULL)
-CALL(__u32, btf__type_cnt, (const struct btf *btf), (btf), 0)
 CALL(int, libbpf_num_possible_cpus, (void), (), -EOPNOTSUPP)
 CALL(int, libbpf_register_prog_handler, (const char *sec, enum bpf_prog_type prog_type, enum bpf_attach_type exp_attach_type, const struct libbpf_prog_handler_opts *opts), (sec, prog_type, exp_attach_type, opts), -EOPNOTSUPP)
 CALL(int, ring_buffer__consume, (struct ring_buffer *rb), (rb), -EOPNOTSUPP)

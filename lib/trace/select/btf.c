@@ -1,32 +1,77 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "trace/select/btf.h"
 
-#include <sys/mman.h>
-
 /* Longer chains of types exist only in damaged data. */
 #define MAX_DEPTH 32
 
-int rd_btf_read_base(struct rd_source *src, struct btf **ret, struct rd_err *err)
-{
-	static const char path[] = "/sys/kernel/btf/vmlinux";
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	int rc = rd_read_file(src, path, &bytes, err);
+/* Bytes of a type by BTF_KIND_*, with its head; 0: no such kind. And of what follows as often as the head says. */
+#define HEAD sizeof(struct btf_type)
+static const uint8_t once[32] = { 0, 16, 12, 24, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 16, 12, 12, 16, 12, 12 };
+static const uint8_t each[32] = { [BTF_KIND_STRUCT] = 12,    [BTF_KIND_UNION] = 12,   [BTF_KIND_ENUM] = 8,
+				  [BTF_KIND_FUNC_PROTO] = 8, [BTF_KIND_DATASEC] = 12, [BTF_KIND_ENUM64] = 12 };
 
-	if (rc)
-		return rc;
-	*ret = bytes.size <= UINT32_MAX ? btf__new(bytes.data, (uint32_t)bytes.size) : NULL;
-	if (!*ret)
-		return rd_err_set(err, errno == ENOMEM ? ENOMEM : EBADMSG, path, "cannot read type information");
-	return 0;
+static uint32_t size_of(const struct btf_type *t)
+{
+	return once[btf_kind(t)] + (uint32_t)each[btf_kind(t)] * btf_vlen(t);
 }
 
-static void index_funcs(struct rd_btf *btf)
+/* Finds the types and names in the bytes. False: damaged, or newer. */
+static bool index_types(struct rd_btf *btf)
 {
-	uint32_t n = btf__type_cnt(btf->btf);
+	const struct btf_header *h = (const void *)btf->bytes.data;
+	uint64_t size = btf->bytes.size;
+	const char *at, *end;
+	size_t n = 0, cap = 0;
 
-	for (uint32_t id = btf->first; id < n; id++) {
-		const struct btf_type *t = btf__type_by_id(btf->btf, id);
-		const char *name = t && btf_is_func(t) ? btf__name_by_offset(btf->btf, t->name_off) : NULL;
+	if (size < sizeof(*h) || size > UINT32_MAX || h->magic != BTF_MAGIC || h->version != BTF_VERSION ||
+	    h->hdr_len < sizeof(*h) || (h->hdr_len | h->type_off) % 4 || !h->str_len ||
+	    (uint64_t)h->hdr_len + h->type_off + h->type_len > size ||
+	    (uint64_t)h->hdr_len + h->str_off + h->str_len > size)
+		return false;
+	btf->names = (const char *)h + h->hdr_len + h->str_off;
+	btf->names_size = h->str_len;
+	if (btf->names[h->str_len - 1] || (!btf->base && *btf->names))
+		return false;
+	at = (const char *)h + h->hdr_len + h->type_off;
+	for (end = at + h->type_len; at < end; at += size, btf->end++) {
+		const struct btf_type *t = (const void *)at;
+
+		size = (size_t)(end - at) < HEAD ? 0 : size_of(t);
+		if (size < HEAD || size > (size_t)(end - at))
+			return false;
+		if ((btf->end - btf->first) % RD_BTF_STRIDE == 0)
+			*RD_ADD(btf->types, n, cap) = t;
+	}
+	return true;
+}
+
+static const struct btf_type *type_of(const struct rd_btf *btf, uint32_t id)
+{
+	const struct btf_type *t;
+
+	while (btf && id < btf->first)
+		btf = btf->base;
+	if (!btf || id >= btf->end)
+		return NULL;
+	id -= btf->first;
+	for (t = btf->types[id / RD_BTF_STRIDE], id %= RD_BTF_STRIDE; id; id--)
+		t = (const void *)((const char *)t + size_of(t));
+	return t;
+}
+
+static const char *name_of(const struct rd_btf *btf, uint32_t offset)
+{
+	while (btf->base && offset < btf->base->names_size)
+		btf = btf->base;
+	offset -= btf->base ? btf->base->names_size : 0;
+	return offset < btf->names_size ? btf->names + offset : NULL;
+}
+
+void rd_btf_index(struct rd_btf *btf)
+{
+	for (uint32_t id = btf->first; id < btf->end; id++) {
+		const struct btf_type *t = type_of(btf, id);
+		const char *name = btf_is_func(t) ? name_of(btf, t->name_off) : NULL;
 
 		if (!name || !name[0])
 			continue;
@@ -35,58 +80,66 @@ static void index_funcs(struct rd_btf *btf)
 	rd_sort(btf->funcs, btf->n_funcs, sizeof(*btf->funcs), rd_compare_texts);
 }
 
-void rd_btf_index_base(struct btf *base, struct rd_btf *ret)
+static int read_btf(struct rd_source *src, const char *name, const struct rd_btf *base, struct rd_btf *ret,
+		    struct rd_err *err)
 {
-	*ret = (struct rd_btf){ .btf = base, .first = 1 };
-	index_funcs(ret);
-}
-
-int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *module, struct rd_btf *ret,
-		       struct rd_err *err)
-{
-	_cleanup_bytes_ struct rd_bytes bytes = { 0 };
-	struct rd_btf btf = { .first = btf__type_cnt(base) };
-	const struct btf_header *header;
-	const char *first;
-	_cleanup_close_ int fd = -1;
-	char path[128], own[32];
-	bool fit = true;
-	uint32_t size;
+	struct rd_btf btf = { .base = base, .first = base ? base->end : 1, .end = base ? base->end : 1 };
+	char path[128];
 	int rc;
 
-	snprintf(path, sizeof(path), "/sys/kernel/btf/%s", module);
-	rc = rd_read_file(src, path, &bytes, err);
+	snprintf(path, sizeof(path), "/sys/kernel/btf/%s", name);
+	rc = rd_read_file(src, path, &btf.bytes, err);
 	if (rc)
 		return rc;
-	/* libbpf 1.1 declares btf__new_split but does not export it; the exported function needs a path, here of a memfd. */
-	fd = memfd_create("btf", MFD_CLOEXEC);
-	snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
-	if (fd >= 0 && rd_write_all(fd, bytes.data, bytes.size) >= 0)
-		btf.btf = btf__parse_raw_split(own, base);
-	if (!btf.btf)
-		return rd_err_set(err, errno == ENOMEM ? ENOMEM : EBADMSG, path,
-				  "cannot read type information: it is damaged, or for another build of the kernel");
-	index_funcs(&btf);
+	if (!index_types(&btf))
+		rc = rd_err_set(
+			err, EBADMSG, path,
+			base ? "cannot read type information: it is damaged, or for another build of the kernel" :
+			       "cannot read type information");
+	if (!rc && base)
+		rd_btf_index(&btf);
 	/* Names in the types of a module are offsets that count on from the end of the strings of its base. With another base they
 	 * point into the middle of words. */
-	header = btf__raw_data(btf.btf, &size);
-	first = header ? (const char *)header + header->hdr_len + header->str_off : NULL;
-	for (size_t i = 0; i < btf.n_funcs && fit; i++)
-		fit = btf.funcs[i].name == first || !btf.funcs[i].name[-1];
-	if (!fit) {
+	for (size_t i = 0; i < btf.n_funcs && !rc; i++)
+		if (btf.funcs[i].name != btf.names && btf.funcs[i].name[-1])
+			rc = rd_err_set(
+				err, ESTALE, path,
+				"type information is for another build of the kernel than the image that is there");
+	if (rc)
 		rd_btf_deinit(&btf);
-		return rd_err_set(err, ESTALE, path,
-				  "type information is for another build of the kernel than the image that is there");
-	}
-	*ret = btf;
-	return 0;
+	else
+		*ret = btf;
+	return rc;
+}
+
+int rd_btf_read_base(struct rd_source *src, struct rd_btf *ret, struct rd_err *err)
+{
+	return read_btf(src, "vmlinux", NULL, ret, err);
+}
+
+int rd_btf_read_module(struct rd_source *src, const struct rd_btf *base, const char *module, struct rd_btf *ret,
+		       struct rd_err *err)
+{
+	return read_btf(src, module, base, ret, err);
 }
 
 void rd_btf_deinit(struct rd_btf *btf)
 {
-	btf__free(btf->btf);
-	free(btf->funcs);
+	rd_bytes_deinit(&btf->bytes);
+	RD_FREE(btf->types, btf->funcs);
 	*btf = (struct rd_btf){ 0 };
+}
+
+uint32_t rd_btf_find(const struct rd_btf *btf, const char *name, uint32_t kind)
+{
+	for (uint32_t id = btf->first; id < btf->end; id++) {
+		const struct btf_type *t = type_of(btf, id);
+		const char *s = btf_kind(t) == kind ? name_of(btf, t->name_off) : NULL;
+
+		if (s && !strcmp(s, name))
+			return id;
+	}
+	return 0;
 }
 
 uint32_t rd_btf_find_func(const struct rd_btf *btf, const char *name)
@@ -103,7 +156,7 @@ uint32_t rd_btf_find_func(const struct rd_btf *btf, const char *name)
 static const struct btf_type *bare(const struct rd_btf *btf, uint32_t id, uint32_t *ret_id)
 {
 	for (int depth = 0; depth < MAX_DEPTH; depth++) {
-		const struct btf_type *t = id ? btf__type_by_id(btf->btf, id) : NULL;
+		const struct btf_type *t = id ? type_of(btf, id) : NULL;
 
 		if (!t)
 			return NULL;
@@ -119,9 +172,9 @@ static const struct btf_type *bare(const struct rd_btf *btf, uint32_t id, uint32
 
 static const struct btf_type *func_proto(const struct rd_btf *btf, uint32_t func)
 {
-	const struct btf_type *t = btf__type_by_id(btf->btf, func);
+	const struct btf_type *t = type_of(btf, func);
 
-	t = t && btf_is_func(t) ? btf__type_by_id(btf->btf, t->type) : NULL;
+	t = t && btf_is_func(t) ? type_of(btf, t->type) : NULL;
 	return t && btf_is_func_proto(t) ? t : NULL;
 }
 
@@ -155,7 +208,7 @@ static const char *pointee_struct(const struct rd_btf *btf, uint32_t id)
 	t = t && btf_is_ptr(t) ? bare(btf, t->type, NULL) : NULL;
 	if (!t || (!btf_is_struct(t) && !btf_is_fwd(t)))
 		return NULL;
-	return btf__name_by_offset(btf->btf, t->name_off);
+	return name_of(btf, t->name_off);
 }
 
 /* Limit of the trampolines of the kernel on any architecture (MAX_BPF_FUNC_ARGS). */
@@ -207,7 +260,7 @@ bool rd_btf_takes_only(const struct rd_btf *btf, uint32_t func, const char *name
 bool rd_btf_points_to(const struct rd_btf *a, uint32_t pointer, const struct rd_btf *b, uint32_t func)
 {
 	uint32_t id = rd_btf_pointee(a, pointer);
-	const struct btf_type *x = id ? btf__type_by_id(a->btf, id) : NULL, *y = func_proto(b, func);
+	const struct btf_type *x = id ? type_of(a, id) : NULL, *y = func_proto(b, func);
 
 	if (!x || !btf_is_func_proto(x) || !y || btf_vlen(x) != btf_vlen(y) ||
 	    return_kind(a, x->type) != return_kind(b, y->type))
@@ -223,19 +276,18 @@ bool rd_btf_points_to(const struct rd_btf *a, uint32_t pointer, const struct rd_
 
 static bool is_struct_named(const struct rd_btf *btf, uint32_t id, const char *name)
 {
-	const struct btf_type *t = id ? btf__type_by_id(btf->btf, id) : NULL;
-	const char *s = t && btf_is_struct(t) ? btf__name_by_offset(btf->btf, t->name_off) : NULL;
+	const struct btf_type *t = id ? type_of(btf, id) : NULL;
+	const char *s = t && btf_is_struct(t) ? name_of(btf, t->name_off) : NULL;
 
 	return s && !strcmp(s, name);
 }
 
 uint32_t rd_btf_find_struct(const struct rd_btf *btf, const char *name)
 {
-	uint32_t n = btf__type_cnt(btf->btf);
+	uint32_t own = rd_btf_find(btf, name, BTF_KIND_STRUCT);
 
-	for (uint32_t id = btf->first; id < n; id++)
-		if (is_struct_named(btf, id, name))
-			return id;
+	if (own)
+		return own;
 	for (size_t i = 0; i < btf->n_funcs; i++) {
 		const struct btf_type *proto = func_proto(btf, btf->funcs[i].id);
 
@@ -260,26 +312,33 @@ uint32_t rd_btf_pointee(const struct rd_btf *btf, uint32_t type)
 		return 0;
 	if (!btf_is_fwd(t))
 		return id;
-	name = btf__name_by_offset(btf->btf, t->name_off);
-	for (uint32_t own = btf->first; name && own < btf__type_cnt(btf->btf); own++)
-		if (is_struct_named(btf, own, name))
-			return own;
-	return 0;
+	name = name_of(btf, t->name_off);
+	return name ? rd_btf_find(btf, name, BTF_KIND_STRUCT) : 0;
 }
 
 bool rd_btf_is_func_ptr(const struct rd_btf *btf, uint32_t type)
 {
 	uint32_t to = rd_btf_pointee(btf, type);
-	const struct btf_type *t = to ? btf__type_by_id(btf->btf, to) : NULL;
+	const struct btf_type *t = to ? type_of(btf, to) : NULL;
 
 	return t && btf_is_func_proto(t);
 }
 
 uint64_t rd_btf_size(const struct rd_btf *btf, uint32_t type)
 {
-	int64_t size = btf__resolve_size(btf->btf, type);
+	uint64_t n = 1;
 
-	return size > 0 ? (uint64_t)size : 0;
+	for (int depth = 0; depth < MAX_DEPTH && n <= UINT32_MAX; depth++) {
+		const struct btf_type *t = bare(btf, type, NULL);
+
+		if (!t || btf_is_ptr(t))
+			return t ? n * sizeof(void *) : 0;
+		if (!btf_is_array(t))
+			return btf_is_int(t) || btf_is_composite(t) || btf_is_any_enum(t) ? n * t->size : 0;
+		n *= btf_array(t)->nelems;
+		type = btf_array(t)->type;
+	}
+	return 0;
 }
 
 struct member_search {
@@ -291,7 +350,7 @@ struct member_search {
 
 static bool find_member(const struct rd_btf *btf, uint32_t type, uint64_t base, struct member_search *search)
 {
-	const struct btf_type *t = btf__type_by_id(btf->btf, type);
+	const struct btf_type *t = type_of(btf, type);
 	const struct btf_member *m;
 
 	if (!t || !btf_is_composite(t))
@@ -299,7 +358,7 @@ static bool find_member(const struct rd_btf *btf, uint32_t type, uint64_t base, 
 	m = btf_members(t);
 	for (int i = 0; i < btf_vlen(t) && search->budget-- > 0; i++) {
 		uint64_t at = base + btf_member_bit_offset(t, (uint32_t)i) / 8;
-		const char *s = btf__name_by_offset(btf->btf, m[i].name_off);
+		const char *s = name_of(btf, m[i].name_off);
 		uint32_t id = 0;
 
 		bare(btf, m[i].type, &id);

@@ -13,22 +13,31 @@ struct rd_btf_func {
 	uint32_t id;
 };
 
+#define RD_BTF_STRIDE 8
+
 struct rd_btf {
-	struct btf *btf;
-	uint32_t first;		   /* id of the first type of the module itself */
+	const struct rd_btf *base; /* NULL: it is the base */
+	struct rd_bytes bytes;
+	const struct btf_type **types; /* each RD_BTF_STRIDEth of its own, in the bytes */
+	uint32_t first, end;	       /* ids of its own; end 0: not read */
+	const char *names;	       /* in the bytes; their offsets count on from those of the base */
+	uint32_t names_size;
 	struct rd_btf_func *funcs; /* of the module itself, sorted by name */
 	size_t n_funcs, cap_funcs;
 };
 
-/* BTF of vmlinux, the base of all others. Caller frees with btf__free. */
-int rd_btf_read_base(struct rd_source *src, struct btf **ret, struct rd_err *err);
-/* Makes the functions of the kernel image searchable. `base` stays the caller's: free with free(ret->funcs). */
-void rd_btf_index_base(struct btf *base, struct rd_btf *ret);
+/* BTF of vmlinux, the base of all others. */
+int rd_btf_read_base(struct rd_source *src, struct rd_btf *ret, struct rd_err *err);
+/* Makes its functions searchable; those of a module are already. */
+void rd_btf_index(struct rd_btf *btf);
 
 /* BTF of a loaded module. -ENOENT: none; -ESTALE: made for another base; -EBADMSG: that, or damaged. `base` must outlive *ret. */
-int rd_btf_read_module(struct rd_source *src, struct btf *base, const char *module, struct rd_btf *ret,
+int rd_btf_read_module(struct rd_source *src, const struct rd_btf *base, const char *module, struct rd_btf *ret,
 		       struct rd_err *err);
 void rd_btf_deinit(struct rd_btf *btf);
+
+/* The first of its own types of that kind (BTF_KIND_*) and name; 0: none. */
+uint32_t rd_btf_find(const struct rd_btf *btf, const char *name, uint32_t kind);
 
 /* BTF_KIND_FUNC id; 0: none. */
 uint32_t rd_btf_find_func(const struct rd_btf *btf, const char *name);

@@ -138,12 +138,10 @@ static bool returns_errno(const struct rd_btf *base, const char *name)
 void rd_sel_note_calls(struct rd_sel *sel)
 {
 	struct rd_fnset *set = sel->set;
-	struct rd_btf base = { 0 };
 
 	for (size_t i = 0; i < sel->n_takes; i++)
 		set->fns[sel->takes[i].to].taken = true;
-	if (sel->base)
-		rd_btf_index_base(sel->base, &base);
+	rd_btf_index(&sel->base);
 	for (uint32_t m = 0; m < set->n_modules; m++) {
 		const struct rd_sel_mod *mod = &sel->mods[m];
 
@@ -160,11 +158,10 @@ void rd_sel_note_calls(struct rd_sel *sel)
 			uint32_t from = mod->fn_of[ref->from];
 
 			if (from != RD_ELF_NONE && ref->extern_name && ref->kind == RD_ELF_CALL &&
-			    (!sel->base || returns_errno(&base, ref->extern_name)))
+			    (!sel->base.end || returns_errno(&sel->base, ref->extern_name)))
 				set->fns[from].outside = true;
 		}
 	}
-	free(base.funcs);
 	index_edges(sel); /* functions have been removed */
 	for (uint32_t i = 0; i < set->n_fns; i++) {
 		struct rd_fn *fn = &set->fns[i];

@@ -84,7 +84,7 @@ static bool matches_layout(const struct rd_sel_mod *mod, const struct layout *la
 		if (p->extern_name)
 			continue;
 		/* A function without BTF matches every function pointer. */
-		id = mod->btf.btf ? rd_btf_find_func(&mod->btf, mod->elf.funcs[p->to].name) : 0;
+		id = mod->btf.end ? rd_btf_find_func(&mod->btf, mod->elf.funcs[p->to].name) : 0;
 		if (!rd_btf_is_func_ptr(layout->btf, member.type) ||
 		    (id && !rd_btf_points_to(layout->btf, member.type, &mod->btf, id)))
 			return false;
@@ -321,12 +321,11 @@ void rd_sel_find_roots(struct rd_sel *sel)
 	struct layout device = find_layout(sel, "ib_device_ops"), class = find_layout(sel, "uverbs_obj_type_class");
 	struct layout type = find_layout(sel, "uverbs_obj_idr_type");
 	struct layout file = { 0 };
-	struct rd_btf vmlinux = { .btf = sel->base, .first = 1 };
 
-	if (sel->base) {
-		file = (struct layout){ .btf = &vmlinux };
-		file.type = rd_btf_find_struct(&vmlinux, "file_operations");
-		file.size = file.type ? rd_btf_size(&vmlinux, file.type) : 0;
+	if (sel->base.end) {
+		file = (struct layout){ .btf = &sel->base };
+		file.type = rd_btf_find(&sel->base, "file_operations", BTF_KIND_STRUCT);
+		file.size = file.type ? rd_btf_size(&sel->base, file.type) : 0;
 	}
 	for (uint32_t m = 0; m < sel->set->n_modules; m++) {
 		const struct rd_sel_mod *mod = &sel->mods[m];

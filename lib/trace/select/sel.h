@@ -28,7 +28,7 @@ struct rd_sel {
 	struct rd_err *err;
 	struct rd_kmods kmods;
 	struct rd_moddep dep;
-	struct btf *base; /* NULL: this kernel has no BTF */
+	struct rd_btf base; /* end 0: this kernel has no BTF */
 	struct rd_sel_mod *mods;
 	size_t cap_mods;
 	struct rd_ksyms ksyms, filter; /* of modules without a file; read once */

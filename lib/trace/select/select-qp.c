@@ -71,12 +71,11 @@ int rd_select_query(struct rd_source *src, struct rd_fnset *set, struct rd_query
 {
 	static const char name[] = "ib_query_qp";
 	struct rd_query_config cfg = { 0 };
-	struct btf *base = NULL;
-	struct rd_btf btf = { 0 };
+	struct rd_btf base = { 0 }, btf = { 0 };
 	int r = rd_btf_read_base(src, &base, err);
 
 	if (!r)
-		r = rd_btf_read_module(src, base, "ib_core", &btf, err);
+		r = rd_btf_read_module(src, &base, "ib_core", &btf, err);
 	if (!r && !(read_layouts(&btf, &cfg.qp) && cfg.qp.qp_type >= 0 && cfg.qp.qp_device >= 0 &&
 		    cfg.qp.ibdev_index >= 0 && rd_btf_find_func(&btf, name)))
 		r = report_no_layout(err);
@@ -101,7 +100,7 @@ int rd_select_query(struct rd_source *src, struct rd_fnset *set, struct rd_query
 									      .selected = true };
 	}
 	rd_btf_deinit(&btf);
-	btf__free(base);
+	rd_btf_deinit(&base);
 	return r;
 }
 

@@ -231,8 +231,9 @@ static int load_modules(struct rd_sel *sel, const bool *which, bool rdma)
 	for (uint32_t m = first; !rc && m < sel->set->n_modules; m++) {
 		struct rd_module *module = &sel->set->modules[m];
 		struct rd_err err = { 0 };
-		int none = sel->base ? rd_btf_read_module(sel->src, sel->base, module->name, &sel->mods[m].btf, &err) :
-				       -ENOENT;
+		int none = sel->base.end ?
+				   rd_btf_read_module(sel->src, &sel->base, module->name, &sel->mods[m].btf, &err) :
+				   -ENOENT;
 
 		module->has_btf = !none;
 		if (none == -ENOMEM)
@@ -544,9 +545,9 @@ static int read_common(struct rd_sel *sel)
 	if (rc)
 		rd_errlist_add(sel->notes, &err);
 	/* Attaching does not depend on it. */
-	sel->set->backends = sel->base ? 0 : UINT8_MAX;
-	for (size_t i = 0; sel->base && i < RD_ARRAY_SIZE(signs); i++)
-		if (btf__find_by_name_kind(sel->base, signs[i].name, signs[i].kind) > 0)
+	sel->set->backends = sel->base.end ? 0 : UINT8_MAX;
+	for (size_t i = 0; sel->base.end && i < RD_ARRAY_SIZE(signs); i++)
+		if (rd_btf_find(&sel->base, signs[i].name, signs[i].kind))
 			sel->set->backends |= (uint8_t)(1u << signs[i].backend);
 	return 0;
 }
@@ -667,7 +668,7 @@ int rd_select_then(struct rd_source *src, struct rd_fnset *ret, struct rd_errlis
 		rd_bytes_deinit(&sel.mods[i].file);
 		free(sel.mods[i].fn_of);
 	}
-	btf__free(sel.base);
+	rd_btf_deinit(&sel.base);
 	rd_kmods_deinit(&sel.kmods);
 	rd_moddep_deinit(&sel.dep);
 	rd_ksyms_deinit(&sel.ksyms);
