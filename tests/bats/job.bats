@@ -134,3 +134,25 @@ process() {
 	run "$RD" --from "$H" job 79 --json
 	jq -e '.processes[0].can[] | select(.id == "job-accelerator") | .observed | contains("/dev/nvidia0 has mode 0660, owner 0, group 44")' <<<"$output"
 }
+
+@test "locked memory of a Slurm step: which object has to change, by the limits of slurmd" {
+	local limit='Max locked memory         %s              %s              bytes'
+	limits() { put "proc/$1/limits" "$(printf "$limit" "$2" "$3")"; }
+	fix() {
+		run "$RD" --from "$H" job 78 --json
+		jq -r '.processes[0].can[] | select(.id == "job-memlock") | .observed + "; " + (.fix // .advice)' <<<"$output"
+	}
+
+	limits 78 65536 unlimited
+	[[ $(fix) == "limit 64 KiB, and CAP_IPC_LOCK"*"PropagateResourceLimitsExcept=MEMLOCK in slurm.conf, LimitMEMLOCK=infinity in the unit of slurmd" ]]
+	put proc/900/comm slurmd
+	limits 900 unlimited unlimited
+	[[ $(fix) == "limit 64 KiB, slurmd has no limit, "*"the limit of the login node came with the job"* ]]
+	limits 78 65536 65536
+	[[ $(fix) == *"memlock in limits.conf of this node"* ]]
+	limits 900 65536 65536
+	[[ $(fix) == "limit 64 KiB, slurmd has 64 KiB, "*"systemctl edit slurmd"* ]]
+	put proc/901/comm slurmd
+	limits 901 unlimited unlimited
+	[[ $(fix) == "limit 64 KiB, and CAP_IPC_LOCK"*"PropagateResourceLimitsExcept=MEMLOCK in slurm.conf, LimitMEMLOCK=infinity in the unit of slurmd" ]]
+}

@@ -804,6 +804,46 @@ TEST(runtimes)
 		{ NULL, NULL, "LimitMEMLOCK=infinity in the unit" },
 	};
 
+	/* Of a step of Slurm: its limits and those of slurmd, in MiB; 0: none, -1: unknown. */
+	static const struct {
+		int soft, hard, slurmd, slurmd_hard;
+		const char *step, *advice;
+	} slurm[] = {
+		{ 8, 0, 0, 0, "step_0", "the limit of the login node came with the job" },
+		{ 8, 8, 0, 0, "step_0", "memlock in limits.conf of this node" },
+		{ 8, 8, 8, 8, "step_0", "LimitMEMLOCK=infinity in the unit of slurmd (systemctl edit" },
+		{ 8, 0, 8, 0, "step_0", "LimitMEMLOCK=infinity in the unit of slurmd (systemctl edit" },
+		{ 16, 16, 8, 8, "step_0", "LimitMEMLOCK=infinity in the unit of slurmd (systemctl edit" },
+		{ 8, 8, -1, -1, "step_0", "PropagateResourceLimitsExcept=MEMLOCK in slurm.conf, LimitMEMLOCK=infinity" },
+		{ 8, -1, 0, -1, "step_0", "PropagateResourceLimitsExcept=MEMLOCK in slurm.conf, LimitMEMLOCK=infinity" },
+		{ 8, 8, 0, 0, "step_extern", "and a new login" },
+	};
+
+	for (size_t i = 0; i < sizeof(slurm) / sizeof(slurm[0]); i++) {
+		struct rd_job_proc proc = { .cgroup = rd_text("/system.slice/slurmstepd.scope/job_42/%s/user/task_0",
+							      slurm[i].step) };
+		const int *values = &slurm[i].soft;
+		_cleanup_free_ char *fix = NULL;
+
+		for (int k = 0; k < 4; k++) {
+			uint64_t value = values[k] ? (uint64_t)values[k] << 20 : RD_UNLIMITED;
+
+			if (values[k] < 0)
+				continue;
+			if (k == 0)
+				RD_SET(proc.memlock, value);
+			else if (k == 1)
+				RD_SET(proc.memlock_hard, value);
+			else if (k == 2)
+				RD_SET(proc.slurmd_memlock, value);
+			else
+				RD_SET(proc.slurmd_memlock_hard, value);
+		}
+		fix = rd_job_fix(&proc, "job-memlock");
+		if (!strstr(fix, slurm[i].advice))
+			fail_msg("%zu: %s", i, fix);
+		rd_job_proc_deinit(&proc);
+	}
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 		struct rd_job_proc proc = { .cgroup = rd_dup_if(limits[i].cgroup),
 					    .memlock_from = rd_dup_if(limits[i].from) };

@@ -60,6 +60,17 @@ static const struct {
 	{ "job-memlock-login",
 	  "# prlimit --pid PID --memlock=unlimited; permanently: memlock in limits.conf (\"* - memlock unlimited\"), and a new login",
 	  NULL, NULL, NULL },
+	/* Slurm: where a step has it from, by its limits and those of slurmd (memlock_source). */
+	{ "job-memlock-slurmd",
+	  "# LimitMEMLOCK=infinity in the unit of slurmd (systemctl edit slurmd), then restart it; and PropagateResourceLimitsExcept=MEMLOCK in slurm.conf",
+	  NULL, NULL, NULL },
+	{ "job-memlock-propagated",
+	  "# PropagateResourceLimitsExcept=MEMLOCK in slurm.conf, then scontrol reconfigure: the limit of the login node came with the job; else a soft memlock in "
+	  "limits.conf (UsePAM=1), or ulimit -S -l in the job or a prolog",
+	  NULL, NULL, NULL },
+	{ "job-memlock-step",
+	  "# memlock in limits.conf of this node, if slurm.conf has UsePAM=1 (\"* - memlock unlimited\"); else ulimit -l in the job or a TaskProlog",
+	  NULL, NULL, NULL },
 	{ "job-nofile",
 	  "# prlimit --pid PID --nofile=1048576:1048576; permanently: LimitNOFILE in the unit that starts it",
 	  "# start the container with --ulimit nofile=1048576:1048576",
@@ -72,16 +83,33 @@ static const struct {
 	  "# on the node: modprobe nvidia_peermem", NULL },
 };
 
+/* Where the limit of locked memory of a process comes from, as a row of `fixes`. Slurm propagates the soft limit alone; what lowers the hard one as well
+ * is limits.conf, or a command of the job. Those who log in by ssh are adopted by step "extern". */
+static const char *memlock_source(const struct rd_job_proc *proc, bool slurm)
+{
+	if (slurm && proc->cgroup && strstr(proc->cgroup, "/step_extern"))
+		return "job-memlock-login";
+	if (slurm && proc->memlock.known == RD_OK && proc->slurmd_memlock.known == RD_OK) {
+		if (proc->slurmd_memlock.v <= proc->memlock.v)
+			return "job-memlock-slurmd";
+		if (proc->memlock_hard.known == RD_OK && proc->slurmd_memlock_hard.known == RD_OK)
+			return proc->memlock_hard.v < proc->slurmd_memlock_hard.v ? "job-memlock-step" :
+										    "job-memlock-propagated";
+	}
+	/* A login has the limit of pam_limits, not of a unit. */
+	if (!rd_job_runtime(proc) && (proc->memlock_from ? strcmp(proc->memlock_from, "limits.conf") == 0 :
+							   proc->cgroup && strstr(proc->cgroup, "user.slice")))
+		return "job-memlock-login";
+	return "job-memlock";
+}
+
 char *rd_job_fix(const struct rd_job_proc *proc, const char *id)
 {
 	const char *runtime = rd_job_runtime(proc), *text = NULL;
 	bool slurm = runtime && strcmp(runtime, "Slurm") == 0, pod = runtime && strcmp(runtime, "Kubernetes") == 0;
 
-	/* A login has the limit of pam_limits, not of a unit. */
-	if (strcmp(id, "job-memlock") == 0 && !runtime &&
-	    (proc->memlock_from ? strcmp(proc->memlock_from, "limits.conf") == 0 :
-				  proc->cgroup && strstr(proc->cgroup, "user.slice")))
-		id = "job-memlock-login";
+	if (strcmp(id, "job-memlock") == 0)
+		id = memlock_source(proc, slurm);
 	for (size_t i = 0; i < RD_ARRAY_SIZE(fixes); i++) {
 		if (strcmp(fixes[i].id, id) != 0)
 			continue;
@@ -488,6 +516,9 @@ static void judge_memlock(const struct rd_job_proc *proc, struct rd_findings *ca
 {
 	_cleanup_free_ char *limit = size_text(proc->memlock.v);
 	_cleanup_free_ char *locked = proc->locked.known == RD_OK ? size_text(proc->locked.v) : NULL;
+	_cleanup_free_ char *slurmd = proc->slurmd_memlock.known != RD_OK    ? NULL :
+				      proc->slurmd_memlock.v == RD_UNLIMITED ? rd_dup("no limit") :
+									       size_text(proc->slurmd_memlock.v);
 	bool free_of_it = proc->ipc_lock.known == RD_OK && proc->ipc_lock.v;
 	bool full = locked && proc->locked.v >= proc->memlock.v / 10 * 9;
 
@@ -498,14 +529,14 @@ static void judge_memlock(const struct rd_job_proc *proc, struct rd_findings *ca
 	else if (free_of_it || proc->memlock.v == RD_UNLIMITED)
 		add_result(can, "locked memory", made("job-memlock", RD_SEV_OK, NULL, NULL));
 	else
-		add_result(can, "locked memory",
-			   made("job-memlock",
-				full || proc->memlock.v <= MEMLOCK_NONE ? RD_SEV_CRITICAL : RD_SEV_WARNING,
-				rd_text("limit %s%s%s%s%s, and CAP_IPC_LOCK is not effective%s", limit,
-					proc->memlock_from ? ", from " : "", proc->memlock_from ?: "",
-					locked ? ", locked " : "", locked ?: "",
-					proc->memlock.v <= MEMLOCK_FEW ? "" : "; large buffers do not fit"),
-				"unlimited"));
+		add_result(
+			can, "locked memory",
+			made("job-memlock", full || proc->memlock.v <= MEMLOCK_NONE ? RD_SEV_CRITICAL : RD_SEV_WARNING,
+			     rd_text("limit %s%s%s%s%s%s%s, and CAP_IPC_LOCK is not effective%s", limit,
+				     proc->memlock_from ? ", from " : "", proc->memlock_from ?: "",
+				     slurmd ? ", slurmd has " : "", slurmd ?: "", locked ? ", locked " : "",
+				     locked ?: "", proc->memlock.v <= MEMLOCK_FEW ? "" : "; large buffers do not fit"),
+			     "unlimited"));
 }
 
 static void judge_limits(const struct rd_job_proc *proc, struct rd_findings *can)

@@ -47,12 +47,21 @@ static enum rd_known take_limit(const char *text, enum rd_known known, const cha
 	return at && rd_size_parse(at + strlen(name), ret) ? RD_OK : known == RD_DENIED ? RD_DENIED : RD_ABSENT;
 }
 
+#define MEMLOCK "Max locked memory"
+
 static void read_limits(const struct rd_sysfs *fs, int pid, struct rd_launcher *launcher)
 {
 	enum rd_known known;
 	_cleanup_free_ char *text = rd_sysfs_text(fs, &known, "/proc/%d/limits", pid);
 
-	launcher->memlock.known = take_limit(text, known, "Max locked memory", &launcher->memlock.v);
+	launcher->memlock.known = take_limit(text, known, MEMLOCK, &launcher->memlock.v);
+	if (launcher->memlock.known == RD_OK) {
+		const char *soft = strstr(text, MEMLOCK) + strlen(MEMLOCK);
+
+		soft += strspn(soft, " ");
+		launcher->memlock_hard.known =
+			rd_size_parse(soft + strcspn(soft, " \n"), &launcher->memlock_hard.v) ? RD_OK : RD_ABSENT;
+	}
 	launcher->nofile.known = take_limit(text, known, "Max open files", &launcher->nofile.v);
 }
 

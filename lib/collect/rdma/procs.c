@@ -509,6 +509,29 @@ static void read_cgroup(const struct rd_sysfs *fs, const char *groups, struct rd
 	}
 }
 
+/* A step of Slurm inherits the limits of slurmd; its slurmstepd then changes them (slurmstepd/ulimits.c, pam_ses.c). Where several slurmd run, as in
+ * tests of Slurm, which one it is unknown. */
+static void read_slurmd(const struct rd_sysfs *fs, struct rd_job_proc *proc)
+{
+	_cleanup_(rd_system_deinit) struct rd_system system = { 0 };
+	const struct rd_launcher *slurmd = NULL;
+
+	if (!proc->job || !rd_starts_with(proc->job, "slurm:") || proc->memlock.known != RD_OK ||
+	    proc->memlock.v == RD_UNLIMITED)
+		return;
+	rd_collect_limits(fs, &system);
+	for (size_t i = 0; i < system.n_launchers; i++)
+		if (strcmp(system.launchers[i].comm, "slurmd") == 0) {
+			if (slurmd)
+				return;
+			slurmd = &system.launchers[i];
+		}
+	if (!slurmd)
+		return;
+	RD_COPY(proc->slurmd_memlock, slurmd->memlock);
+	RD_COPY(proc->slurmd_memlock_hard, slurmd->memlock_hard);
+}
+
 static void read_limits(const struct rd_sysfs *fs, uint32_t pid, struct rd_job_proc *proc)
 {
 	_cleanup_(rd_system_deinit) struct rd_system system = { .asked_pid = (int)pid };
@@ -516,8 +539,10 @@ static void read_limits(const struct rd_sysfs *fs, uint32_t pid, struct rd_job_p
 	if (rd_collect_limits(fs, &system) == 0 && system.n_launchers > 0) {
 		RD_COPY(proc->nofile, system.launchers[0].nofile);
 		RD_COPY(proc->memlock, system.launchers[0].memlock);
+		RD_COPY(proc->memlock_hard, system.launchers[0].memlock_hard);
 		RD_COPY(proc->ipc_lock, system.launchers[0].ipc_lock);
 	}
+	read_slurmd(fs, proc);
 }
 
 int rd_collect_job(struct rd_source *src, uint32_t pid, uint32_t self, struct rd_job_proc *ret)

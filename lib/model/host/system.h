@@ -28,7 +28,8 @@ struct rd_launcher {
 	RD_FIELD(uint64_t) nofile;  /* open files, the soft limit; RD_UNLIMITED */
 	RD_FIELD(uint64_t) files;   /* open files; only for --pid */
 	RD_FIELD(uint64_t) memlock; /* bytes, the soft limit; RD_UNLIMITED */
-	RD_FIELD(uint64_t) maps;    /* mappings; only for --pid */
+	RD_FIELD(uint64_t) memlock_hard;
+	RD_FIELD(uint64_t) maps; /* mappings; only for --pid */
 	/* The limit does not apply: CAP_IPC_LOCK is in its effective set, and it is in the initial user namespace, which
 	 * the kernel requires (capable()). Only for --pid: children of launchers have other capability sets. */
 	RD_FIELD(bool) ipc_lock;

@@ -75,6 +75,8 @@ struct rd_job_proc {
 	bool net_other, mnt_other, user_other; /* in another namespace than this program */
 	char *device_rules; /* of its control group, version 1; NULL: unknown, or version 2, which has programs that cannot be read */
 	RD_FIELD(uint64_t) fds, nofile, memlock, locked, shm;
+	/* Of a step of Slurm with a limit: its hard limit, and the limits of slurmd, from which it inherits. */
+	RD_FIELD(uint64_t) memlock_hard, slurmd_memlock, slurmd_memlock_hard;
 	char *memlock_from;	 /* where the limit comes from, or why it is unknown; NULL: of the process itself */
 	RD_FIELD(bool) ipc_lock; /* the limit of locked memory does not apply */
 	RD_FIELD(uint32_t) uid;	 /* those that decide about files */
