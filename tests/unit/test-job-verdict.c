@@ -33,6 +33,7 @@ static const struct row {
 	enum rd_severity severity;
 	const char *reason; /* a part of it; with $, its end */
 	bool datagram;	    /* of type UD */
+	bool connecting;    /* one more, of type RC in INIT */
 } rows[] = {
 	{ "rdma", GOOD NCCL LITTLE "open uverbs0\n", 2, 0, RD_JOB_RDMA, RD_SEV_OK,
 	  "2 connected queue pairs on mlx5_0/1" },
@@ -52,6 +53,8 @@ static const struct row {
 	  RD_SEV_WARNING, "(mlx5_0, mlx5_1)$" },
 	{ "tcp, and MPI by sockets", GOOD "lib /opt/lib/libmpi.so.40.30.4\n" BULK "env OMPI_MCA_btl=self,vader\n", 0, 0,
 	  RD_JOB_TCP, RD_SEV_WARNING, "; but its MPI has loaded none of UCX, libfabric and libibverbs" },
+	{ "tcp, and MPI without UCX, as set", GOOD MPI BULK "env OMPI_MCA_pml=ob1\n", 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
+	  "; but OMPI_MCA_pml=ob1 leaves out UCX and libfabric$" },
 	{ "tcp, and MPI with libfabric", GOOD "lib /opt/lib/libmpi.so.12\nlib /opt/lib/libfabric.so.1.17.0\n" VERBS BULK,
 	  0, 0, RD_JOB_TCP, RD_SEV_WARNING, "(mlx5_0, mlx5_1)$" },
 	{ "tcp, libraries unknown", GOOD "error maps EACCES\n" BULK, 0, 0, RD_JOB_TCP, RD_SEV_WARNING,
@@ -187,6 +190,25 @@ static const struct row {
 	{ "datagrams alone", GOOD UCX LITTLE "open uverbs0\n", 2, 0, RD_JOB_RDMA, RD_SEV_OK, "", true },
 	{ "datagrams, and TCP", GOOD UCX BULK "open uverbs0\n", 2, 0, RD_JOB_CANNOT_TELL, RD_SEV_UNKNOWN, "of type UD",
 	  true },
+	{ "datagrams, a connection is being set up", GOOD UCX LITTLE "open uverbs0\n", 1, 0, RD_JOB_CANNOT_TELL,
+	  RD_SEV_UNKNOWN, "only those of type UD are ready", true, true },
+	{ "connected, another one is being set up", GOOD UCX LITTLE "open uverbs0\n", 1, 0, RD_JOB_RDMA, RD_SEV_OK, "",
+	  false, true },
+	{ "datagrams, and shared memory: Open MPI on one host, over UCX",
+	  GOOD MPI UCX LITTLE
+	  "open uverbs0\nsegment ucx_\nenv OMPI_COMM_WORLD_LOCAL_SIZE=2\nenv OMPI_COMM_WORLD_SIZE=2\n",
+	  2, 0, RD_JOB_HOST, RD_SEV_OK, "shared memory", true },
+	{ "datagrams, and shared memory: a Slurm step of one node",
+	  GOOD MPI UCX LITTLE "open uverbs0\nsegment ucx_\nenv SLURM_STEP_NUM_NODES=1\n", 2, 0, RD_JOB_HOST, RD_SEV_OK,
+	  "", true },
+	{ "datagrams, and shared memory: of several hosts",
+	  GOOD MPI UCX LITTLE
+	  "open uverbs0\nsegment ucx_\nenv OMPI_COMM_WORLD_LOCAL_SIZE=2\nenv OMPI_COMM_WORLD_SIZE=4\n",
+	  2, 0, RD_JOB_CANNOT_TELL, RD_SEV_UNKNOWN, "of type UD", true },
+	{ "datagrams, and shared memory: of how many is unknown", GOOD UCX LITTLE "open uverbs0\nsegment ucx_\n", 2, 0,
+	  RD_JOB_CANNOT_TELL, RD_SEV_UNKNOWN, "shares memory inside the host", true },
+	{ "libfabric 1.17's net", GOOD OFI VERBS BULK "env FI_PROVIDER=net\n", 0, RD_JOB_ASKED_TCP, RD_JOB_TCP,
+	  RD_SEV_NOTE, "set by FI_PROVIDER=net" },
 	{ "no device file", FAR_NET NO_NODES PROVIDERS FILES NCCL "tcp 10.0.0.2 90000000 9\nenv NCCL_NET=IB\n", 0,
 	  RD_JOB_ASKED_RDMA, RD_JOB_TCP, RD_SEV_CRITICAL, "mlx5_0: /dev/infiniband/uverbs0 is missing" },
 	{ "device file unknown", NET "dev uverbs0 EACCES\ndev uverbs1 EACCES\n" PROVIDERS FILES NCCL BULK, 0, 0,
@@ -367,6 +389,10 @@ static bool judge(const struct row *row)
 	proc.groups = rd_alloc(1, sizeof(*proc.groups));
 	proc.groups[proc.n_groups++] = 44;
 	add_qps(&res, row->qps, row->datagram);
+	if (row->connecting) {
+		add_qps(&res, 1, false);
+		RD_SET(res.qps[res.n_qps - 1].state, RD_QPS_INIT);
+	}
 	rd_qp_views_init(&qps, &res);
 	rd_qp_link(&qps);
 	rd_job_take(row->text, &proc);

@@ -40,7 +40,8 @@ static const struct {
 	{ "FI_PROVIDER", "^*", NULL, false, RD_JOB_ASKED_NOTHING, NULL },
 	{ "PSM3_HAL", "sockets", "libfabric", false, RD_JOB_ASKED_TCP, "FI_PROVIDER=psm3" },
 	{ "FI_PROVIDER", "@(*verbs|efa|mlx|psm)*", "libfabric", true, RD_JOB_ASKED_RDMA, NULL },
-	{ "FI_PROVIDER", "@(*tcp*|sockets)", "libfabric", true, RD_JOB_ASKED_TCP, NULL },
+	{ "FI_PROVIDER", "@(*tcp*|sockets|net?(;*))", "libfabric", true, RD_JOB_ASKED_TCP,
+	  NULL }, /* net: TCP in 1.16 and 1.17 */
 	{ "OMPI_MCA_mtl_ofi_provider_include", "@(*verbs|efa|psm)*", "libmpi", true, RD_JOB_ASKED_RDMA, NULL },
 	{ "OMPI_MCA_mtl_ofi_provider_include", "@(*tcp*|sockets)", "libmpi", true, RD_JOB_ASKED_TCP, NULL },
 	{ "OMPI_MCA_btl", "*", NULL, false, RD_JOB_ASKED_NOTHING, "OMPI_MCA_pml=@(ucx|cm|^*ob1)*" },
@@ -172,25 +173,33 @@ static const struct {
 	const char *stack, *loads; /* beginnings of file names, shell patterns */
 	uint32_t driver;	   /* if all devices are of this driver (enum rdma_driver_id); 0: of any */
 	const char *text, *fix;
+	const char *set; /* if this is set: a shell pattern; NULL: in any case */
 } stacks[] = {
 	{ "lib?ccl.so", "lib@(?ccl-net|aws-ofi)", 17,
 	  "it has loaded no plugin of NCCL for EFA, which NCCL cannot use by itself",
-	  "# install aws-ofi-nccl in its root, and add its directory to LD_LIBRARY_PATH" },
+	  "# install aws-ofi-nccl in its root, and add its directory to LD_LIBRARY_PATH", NULL },
 	{ "lib?ccl.so", "lib@(ibverbs.so|?ccl-net|aws-ofi)", 0,
 	  "NCCL has not loaded libibverbs, which it does when it starts",
-	  "# NCCL_DEBUG=INFO shows why; libibverbs.so.1 has to be where ldconfig -p or LD_LIBRARY_PATH of the process finds it" },
+	  "# NCCL_DEBUG=INFO shows why; libibverbs.so.1 has to be where ldconfig -p or LD_LIBRARY_PATH of the process finds it",
+	  NULL },
 	{ "libucp.so", "libuct_ib", 0, "UCX has not loaded libuct_ib, its transports over RDMA",
-	  "# install UCX's libuct_ib (Red Hat: the package ucx-ib); ucx_info -d in its root lists the devices that it finds" },
+	  "# install UCX's libuct_ib (Red Hat: the package ucx-ib); ucx_info -d in its root lists the devices that it finds",
+	  NULL },
+	{ "libmpi.so", "lib@(ucp.so|fabric.so|psm|ibverbs)", 0, "OMPI_MCA_pml=ob1 leaves out UCX and libfabric",
+	  "# OMPI_MCA_pml=ucx (or cm, for libfabric)", "OMPI_MCA_pml=ob1" },
 	{ "libmpi.so", "lib@(ucp.so|fabric.so|psm|ibverbs)", 0,
 	  "its MPI has loaded none of UCX, libfabric and libibverbs",
-	  "# use an MPI that is built with UCX or libfabric: of Open MPI, ompi_info lists \"pml: ucx\" or \"mtl: ofi\"" },
+	  "# use an MPI that is built with UCX or libfabric: of Open MPI, ompi_info lists \"pml: ucx\" or \"mtl: ofi\"; it takes UCX by "
+	  "itself only for devices mlx*, for others with OMPI_MCA_pml=ucx",
+	  NULL },
 };
 
 /* The row of the stack whose traffic is the largest, if that has not loaded what it needs; -1: it has, or none is mapped. */
 static int find_missing(const struct rd_job_input *in, const struct rd_job_proc *proc)
 {
 	for (size_t i = 0; i < RD_ARRAY_SIZE(stacks) && rd_job_knows(proc, "maps"); i++) {
-		bool applies = rd_job_maps(proc, stacks[i].stack);
+		bool applies = rd_job_maps(proc, stacks[i].stack) &&
+			       (!stacks[i].set || rd_job_has_setting(proc, stacks[i].set));
 
 		for (size_t k = 0; k < in->kernel->n && stacks[i].driver; k++)
 			applies &= in->kernel->v[k].driver.known == RD_OK &&
@@ -212,6 +221,7 @@ struct traffic {
 	bool qps_known, hidden;
 	size_t connected; /* queue pairs that carry data */
 	size_t datagram;  /* of these, unconnected ones: stacks also set up connections over them */
+	bool connecting;  /* there are others, not yet connected */
 };
 
 static struct rd_job_nic *nic_of(struct rd_job_view *view, const char *ibdev, uint32_t port)
@@ -271,6 +281,8 @@ static void count_qps(const struct rd_job_input *in, struct rd_job_view *view, s
 			traffic->connected++;
 			traffic->datagram += qp->type.known == RD_OK && qp->type.v == RD_QPT_UD;
 			add_qp(view, in->qps, i);
+		} else if (qp->state.known == RD_OK && qp->state.v < RD_QPS_RTR) {
+			traffic->connecting = true;
 		}
 	}
 }
@@ -315,12 +327,43 @@ static void count_sockets(struct rd_job_view *view)
 	}
 }
 
+/* Whether all processes of its job run on this host, by the variables that launchers set. `local`: how many of them; NULL: `all` counts hosts. */
+static bool stays_here(const struct rd_job_proc *proc)
+{
+	static const struct {
+		const char *all, *local;
+	} counts[] = {
+		{ "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE" }, /* Open MPI */
+		{ "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE" },
+		{ "PMI_SIZE", "MPI_LOCALNRANKS" }, /* MPICH, Intel MPI: hydra */
+		{ "SLURM_STEP_NUM_NODES", NULL },
+	};
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(counts); i++) {
+		const char *all = find_variable(proc, counts[i].all),
+			   *local = counts[i].local ? find_variable(proc, counts[i].local) : "=1";
+
+		if (all && local)
+			return strcmp(strchr(all, '='), strchr(local, '=')) == 0;
+	}
+	return false;
+}
+
+static bool uses_host(const struct rd_job_view *view)
+{
+	return view->proc->segments.n > 0 || view->sockets.local_bytes >= BULK;
+}
+
 static enum rd_job_verdict decide(const struct rd_job_view *view, const struct traffic *traffic)
 {
 	const struct rd_job_sockets *sockets = &view->sockets;
 
-	if (traffic->connected && traffic->datagram == traffic->connected && (!sockets->known || sockets->bytes >= BULK))
-		return RD_JOB_CANNOT_TELL;
+	if (traffic->connected && traffic->datagram == traffic->connected) {
+		if (!sockets->known || sockets->bytes >= BULK || traffic->connecting)
+			return RD_JOB_CANNOT_TELL;
+		if (uses_host(view))
+			return stays_here(view->proc) ? RD_JOB_HOST : RD_JOB_CANNOT_TELL;
+	}
 	if (traffic->connected)
 		return sockets->to_qp_peers >= BULK ? RD_JOB_MIXED : RD_JOB_RDMA;
 	if (view->proc->here)
@@ -331,7 +374,7 @@ static enum rd_job_verdict decide(const struct rd_job_view *view, const struct t
 		return RD_JOB_CANNOT_TELL;
 	if (sockets->bytes >= BULK)
 		return RD_JOB_TCP;
-	return view->proc->segments.n > 0 || sockets->local_bytes >= BULK ? RD_JOB_HOST : RD_JOB_IDLE;
+	return uses_host(view) ? RD_JOB_HOST : RD_JOB_IDLE;
 }
 
 static char *qps_text(const struct rd_job_view *view, const struct traffic *traffic)
@@ -368,6 +411,10 @@ static const char *unknown_text(const struct rd_job_view *view, const struct tra
 {
 	if (!view->proc->looked)
 		return "it could not be read within ten seconds, or has ended";
+	if (traffic->connecting && traffic->connected)
+		return "of its queue pairs only those of type UD are ready, which may only set up connections";
+	if (traffic->connected && view->sockets.known && view->sockets.bytes < BULK)
+		return "all its queue pairs are of type UD, which may only set up connections, and it shares memory inside the host";
 	if (traffic->connected)
 		return "all its queue pairs are of type UD, which may only set up connections, and it has traffic over TCP";
 	if (!rd_job_knows(view->proc, "fds"))

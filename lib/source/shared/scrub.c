@@ -41,8 +41,11 @@ static bool is_kept(const char *entry, size_t size)
 
 bool rd_scrub_keeps_of_job(const char *entry, size_t size)
 {
-	static const char *const prefixes[] = { "RCCL_",     "UCCL_",  "MORI_",	    "ROCSHMEM_", "NIXL_",
-						"OMPI_MCA_", "I_MPI_", "MOONCAKE_", "MV2_",	 "PSM3_" };
+	static const char *const prefixes[] = { "RCCL_", "UCCL_", "MORI_", "ROCSHMEM_", "NIXL_", "OMPI_MCA_", "I_MPI_",
+						"MOONCAKE_", "MV2_", "PSM3_",
+						/* how many processes or hosts a job has */
+						"OMPI_COMM_WORLD_SIZE=", "OMPI_COMM_WORLD_LOCAL_SIZE=", "PMI_SIZE=",
+						"MPI_LOCALNRANKS=", "SLURM_STEP_NUM_NODES=" };
 
 	return has_prefix(entry, size, prefixes, RD_ARRAY_SIZE(prefixes)) || is_kept(entry, size);
 }
