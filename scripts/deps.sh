@@ -90,6 +90,7 @@ vm       rdmacm-utils                     librdmacm-utils
 vm       perftest                         perftest
 vm       g++                              gcc-c++
 vm       gdb                              gdb
+vm       libfabric-bin                    libfabric
 vm       ucx-utils                        ucx
 vm       pciutils                         pciutils
 compilers clang-14                        clang14

@@ -100,13 +100,118 @@ test_perftest_is_rdma() {
 	says 0 rdma
 }
 
+# UCX drops what soft-RoCE delivers to UD queue pairs, for the address in its header. connected: a queue pair of type RC of process $job
+ucx_on() { # DEVICE COMMAND…: in the background, as which it is one process
+	exec env UCX_TLS=rc,self UCX_NET_DEVICES="$1:1" UCX_IB_GID_INDEX=1 UCX_UD_ETH_DGID_CHECK=${check:-n} "${@:2}"
+}
+connected() { rdma resource show qp | grep -q "type RC state RTS.*pid $job"; }
+
 test_ucx_over_rc_is_rdma_and_requested() {
-	UCX_TLS=rc,self UCX_NET_DEVICES=rxe0:1 UCX_IB_GID_INDEX=1 ucx_perftest -t tag_bw -n 100000000 -p 13400 >/dev/null 2>&1 &
+	ucx_on rxe1 ucx_perftest -t tag_bw -n 100000000 -p 13400 >/dev/null 2>&1 &
 	until_true 30 rxe_listens 13400
-	UCX_TLS=rc,self UCX_NET_DEVICES=rxe0:1 UCX_IB_GID_INDEX=1 ucx_perftest -t tag_bw -n 100000000 -p 13400 127.0.0.1 >/dev/null 2>&1 &
+	ucx_on rxe0 ucx_perftest -t tag_bw -n 100000000 -p 13400 127.0.0.1 >/dev/null 2>&1 &
 	job=$!
-	until_true 60 sh -c "rdma resource show qp | grep -q 'RTS.*pid $job'" || skip "UCX does not connect over soft-RoCE here"
-	says 0 rdma '.asked == "rdma" and any(.libraries[]; .name == "libucp")'
+	until_true 60 connected
+	says 0 rdma '.asked == "rdma" and any(.libraries[]; .name == "libucp") and .nics[0].peers == 1'
+}
+
+test_ucx_that_only_sets_up_a_connection() {
+	check=y ucx_on rxe1 ucx_perftest -t tag_bw -n 100000000 -p 13400 >/dev/null 2>&1 &
+	until_true 30 rxe_listens 13400
+	check=y ucx_on rxe0 ucx_perftest -t tag_bw -n 100000000 -p 13400 127.0.0.1 >/dev/null 2>&1 &
+	job=$!
+	until_true 60 sh -c "rdma resource show qp | grep -q 'type RC state INIT.*pid $job'"
+	says 3 cannot-tell '.reason | contains("only those of type UD are ready")'
+}
+
+# pingpong SERVER-COMMAND… -- CLIENT-COMMAND…: two ends of libfabric; $job is the client
+pingpong() {
+	local server=()
+	while [ "$1" != -- ]; do server+=("$1") && shift; done
+	shift
+	command -v fi_pingpong >/dev/null || skip "needs fi_pingpong (libfabric-bin)"
+	"${server[@]}" -I 100000000 >"$W/play" 2>&1 &
+	until_true 60 sh -c 'ss -Hltn "sport = :47592" | grep -q . || ip netns exec far ss -Hltn "sport = :47592" | grep -q .'
+	"$@" >"$W/play" 2>&1 &
+	job=$!
+}
+sent() { "$R" job "$job" --json | jq -e '.processes[0].sockets.bytes > 20000000' >/dev/null 2>&1; }
+
+test_libfabric_over_verbs_is_rdma() {
+	local mode
+	for mode in 'verbs -e msg' 'verbs;ofi_rxm -e rdm'; do
+		export FI_OFI_RXM_MSG_TX_SIZE=128 FI_OFI_RXM_MSG_RX_SIZE=128 FI_OFI_RXM_TX_SIZE=128 FI_OFI_RXM_RX_SIZE=128 FI_UNIVERSE_SIZE=2
+		# shellcheck disable=SC2086 # two words behind the provider
+		pingpong fi_pingpong -p $mode -d rxe1 -S 65536 -- fi_pingpong -p $mode -d rxe0 -I 100000000 -S 65536 10.9.0.2
+		until_true 60 connected
+		says 0 rdma '.nics[0].ibdev == "rxe0" and .nics[0].peers == 1 and any(.libraries[]; .name == "libfabric")'
+		pkill -9 fi_pingpong
+	done
+}
+
+test_libfabric_over_tcp() {
+	pingpong ip netns exec far fi_pingpong -p tcp -e msg -S 1048576 -- fi_pingpong -p tcp -e msg -I 100000000 -S 1048576 $FAR
+	until_true 60 sent
+	says 1 tcp '.asked == null and .able and (.reason | endswith("RDMA can be used (rxe0, rxe1)"))'
+	pkill -9 fi_pingpong
+	export FI_PROVIDER=tcp
+	pingpong ip netns exec far fi_pingpong -e msg -S 1048576 -- fi_pingpong -e msg -I 100000000 -S 1048576 $FAR
+	until_true 60 sent
+	says 0 tcp '.asked == "tcp" and .asked_by == "FI_PROVIDER=tcp"'
+	pkill -9 fi_pingpong
+}
+
+test_libfabric_without_device_files() {
+	box
+	export FI_PROVIDER=verbs,tcp
+	pingpong ip netns exec far unshare -m chroot "$W/box" fi_pingpong -e msg -S 1048576 -- \
+		unshare -m chroot "$W/box" fi_pingpong -e msg -I 100000000 -S 1048576 $FAR
+	until_true 60 sent
+	says 2 tcp '.able == false and .asked_by == "FI_PROVIDER=verbs,tcp" and (.reason | contains("is missing"))'
+	pkill -9 fi_pingpong
+	FI_PROVIDER=verbs unshare -m chroot "$W/box" fi_pingpong -e msg >/dev/null 2>&1 &
+	job=$!
+	until_true 60 sh -c "grep -q libfabric /proc/$job/maps"
+	says 2 idle '.able == false'
+}
+
+# ranks ARGUMENT…: an MPI program on two hosts, of which the namespace acts as one; or, with -np 2 in front, on this one. $job is rank 0.
+ranks() {
+	command -v mpirun >/dev/null && [ -x build/tests/vm/mpi-play ] || skip "needs mpirun and mpicc"
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PATH=$W:$PATH
+	[ -e "$W/mpi-play" ] || cp build/tests/vm/mpi-play "$W/"
+	: >"$W/play"
+	cat >"$W/rsh" <<-'EOF'
+		#!/bin/sh
+		shift
+		exec ip netns exec far unshare -u sh -c 'hostname far; eval "$*"' - "$@"
+	EOF
+	cat >"$W/each" <<-'EOF'
+		#!/bin/sh
+		UCX_NET_DEVICES=rxe$OMPI_COMM_WORLD_RANK:1 exec "$@"
+	EOF
+	chmod +x "$W/rsh" "$W/each"
+	[ "$1" = -np ] || set -- --host "$(hostname):1,far:1" -np 2 --mca plm_rsh_agent "$W/rsh" --mca oob_tcp_if_include 10.9.2.0/24 --mca btl_tcp_if_include 10.9.2.0/24 "$@"
+	mpirun --oversubscribe "$@" >"$W/play" 2>&1 &
+	until_true 120 grep -q ^ready "$W/play" || { cat "$W/play" && return 1; }
+	job=$(sed -n 's/^ready //p' "$W/play")
+}
+
+test_open_mpi_over_ucx_is_rdma() {
+	export UCX_TLS=rc,self UCX_IB_GID_INDEX=1 UCX_UD_ETH_DGID_CHECK=n
+	ranks -np 2 --mca pml ucx "$W/each" mpi-play
+	says 0 rdma '.nics[0].ibdev == "rxe0" and .asked == "rdma"'
+	"$R" job --comm mpi-play --json | jq -e '.status == 0 and (.processes | length) == 2 and all(.processes[]; .verdict == "rdma")'
+}
+
+test_open_mpi_over_tcp() {
+	ranks --mca pml ob1 --mca btl tcp,self mpi-play
+	until_true 60 sent
+	says 0 tcp '.asked_by == "OMPI_MCA_btl=tcp,self"'
+	pkill mpirun
+	ranks --mca pml ob1 mpi-play
+	until_true 60 sent
+	says 1 tcp '.asked == null and (.reason | contains("OMPI_MCA_pml=ob1 leaves out UCX"))'
 }
 
 test_ucx_that_is_told_to_use_tcp() {
