@@ -583,11 +583,11 @@ void rd_failure_read(struct rd_failure_reader *reader, unsigned want, struct rd_
 	else if (add & RD_FACT_CM_IDS)
 		read_objects(reader, RD_WANT_CM_IDS | RD_WANT_PORTS | RD_WANT_PROCS, NULL, f, errors);
 	if (add & (RD_FACT_CGROUP | RD_FACT_MEMORY)) {
-		_cleanup_free_ char *v2 = rd_sysfs_text(&fs, NULL, "/sys/fs/cgroup/cgroup.controllers");
+		_cleanup_free_ char *own = rd_sysfs_text(&fs, NULL, "/proc/self/cgroup");
 
-		/* A controller that is mounted for version 1 is not one of version 2. */
-		f->cgroups_v1 |= !v2 || (add & RD_FACT_CGROUP && !strstr(v2, "rdma")) ||
-				 (add & RD_FACT_MEMORY && !strstr(v2, "memory"));
+		/* Each process has a line of each hierarchy of version 1, whatever a container shows of /sys/fs/cgroup. */
+		f->cgroups_v1 |= own && ((add & RD_FACT_CGROUP && strstr(own, ":rdma:")) ||
+					 (add & RD_FACT_MEMORY && strstr(own, ":memory:")));
 	}
 	if (add & RD_FACT_CGROUP)
 		read_cgroups(&fs, f);

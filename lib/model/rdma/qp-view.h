@@ -267,8 +267,8 @@ enum rd_failover_kind {
 
 struct rd_failover_event {
 	enum rd_failover_kind kind;
-	char ibdev[64],
-		to[64]; /* the NIC that failed, with its port where a device has several; the one that has its traffic, "": none */
+	/* The NIC that failed, with its port where a device has several; the one that has its traffic, "": none. */
+	char ibdev[64], to[64];
 	uint32_t pid, lqpn; /* lqpn: of the first one */
 	size_t qps; /* of those that died, to one peer, or to peers that are unknown; or have the traffic; 0: neither */
 	bool has_peer;
