@@ -36,7 +36,7 @@ _Noreturn static void end_program(const char *why)
 
 void rd_end_limit(size_t bytes)
 {
-#ifndef __SANITIZE_ADDRESS__
+#ifndef RD_SANITIZED /* see confine.c: more than any limit */
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_DATA, &limit) < 0 || limit.rlim_cur <= bytes)

@@ -94,19 +94,6 @@ static void no_mode(struct fixture *f)
 	f->host.netdevs[2].ipoib_mode = NULL;
 }
 
-TEST(a_lid_for_the_port_and_for_the_subnet_manager)
-{
-	EXPECT("ib-lid", "no LID", RD_SEV_CRITICAL, f.host.ports[1].lid.v = 0);
-	EXPECT("ib-lid", "permissive LID", RD_SEV_CRITICAL, f.host.ports[1].lid.v = 0xffff);
-	EXPECT("ib-lid", "LID not read", RD_SEV_UNKNOWN, f.host.ports[1].lid.known = RD_DENIED);
-	EXPECT("ib-lid", "all down", RD_SEV_SKIP, all_down(&f));
-	EXPECT("ib-sm-lid", "no SM", RD_SEV_CRITICAL, f.host.ports[1].sm_lid.v = 0);
-	EXPECT("ib-sm-lid", "permissive SM", RD_SEV_CRITICAL, f.host.ports[1].sm_lid.v = 0xffff);
-	EXPECT("ib-sm-lid", "SM not read", RD_SEV_UNKNOWN, f.host.ports[1].sm_lid.known = RD_DENIED);
-	EXPECT("ib-sm-lid", "all down", RD_SEV_SKIP, all_down(&f));
-	EXPECT("ib-sm-lid", "no SM and no role", RD_SEV_UNKNOWN, no_sm_and_no_role(&f));
-}
-
 /* Ports 0, 2, 3 and 4 are in one partition, port 1 in another. */
 static void other_partition(struct fixture *f, unsigned more)
 {
@@ -117,6 +104,20 @@ static void other_partition(struct fixture *f, unsigned more)
 	for (size_t p = 0; p < f->ports.n; p++)
 		f->ports.v[p].role = RD_ROLE_COMPUTE;
 	f->host.ports[1].pkeys[0] = 0x8005;
+}
+
+TEST(a_lid_for_the_port_and_for_the_subnet_manager)
+{
+	EXPECT("ib-lid", "no LID", RD_SEV_CRITICAL, f.host.ports[1].lid.v = 0);
+	EXPECT("ib-lid", "permissive LID", RD_SEV_CRITICAL, f.host.ports[1].lid.v = 0xffff);
+	EXPECT("ib-lid", "LID not read", RD_SEV_UNKNOWN, f.host.ports[1].lid.known = RD_DENIED);
+	EXPECT("ib-lid", "all down", RD_SEV_SKIP, all_down(&f));
+	EXPECT("ib-sm-lid", "no SM", RD_SEV_CRITICAL, f.host.ports[1].sm_lid.v = 0);
+	EXPECT("ib-sm-lid", "permissive SM", RD_SEV_CRITICAL, f.host.ports[1].sm_lid.v = 0xffff);
+	EXPECT("ib-sm-lid", "SM not read", RD_SEV_UNKNOWN, f.host.ports[1].sm_lid.known = RD_DENIED);
+	EXPECT("ib-sm-lid", "SM of no other", RD_SEV_NOTE, (other_partition(&f, 2), f.host.ports[1].sm_lid.v = 2));
+	EXPECT("ib-sm-lid", "all down", RD_SEV_SKIP, all_down(&f));
+	EXPECT("ib-sm-lid", "no SM and no role", RD_SEV_UNKNOWN, no_sm_and_no_role(&f));
 }
 
 TEST(full_member_of_a_partition)

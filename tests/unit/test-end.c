@@ -28,7 +28,7 @@ static void no_memory(void)
 }
 
 /* AddressSanitizer ends the program itself when the kernel gives it no memory. */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef RD_SANITIZED
 #define NEEDS_OWN_ALLOCATOR() SKIP("AddressSanitizer ends the program before we can")
 #else
 #define NEEDS_OWN_ALLOCATOR()

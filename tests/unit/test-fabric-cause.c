@@ -185,6 +185,8 @@ SETUP_TEST(saturation_is_told_once)
 		at(s, HOST(3, h), 1)->values[RD_C_LOCAL_LINK_INTEGRITY_ERRORS] = (struct rd_pma_value){ 15, 4 };
 	one_fault(s, "fabric-saturated", "4 ports", "host3-1 HCA-1 port 1: LocalLinkIntegrityErrors at least 15");
 	assert_non_null(strstr(s->findings.v[0].fix, "ibqueryerrors -k"));
+	assert_non_null(strstr(s->findings.v[0].observed, "host3-3"));
+	assert_null(strstr(s->findings.v[0].observed, "host3-4"));
 	/* Errors that another finding reports are one fault: that their counters are full is a note. */
 	for (unsigned h = 1; h < 5; h++)
 		at(s, HOST(3, h), 1)->values[RD_C_LOCAL_LINK_INTEGRITY_ERRORS] = (struct rd_pma_value){ 0, 4 };
