@@ -437,8 +437,9 @@ bool rd_find_qp_values(const struct rd_failure *f, struct rd_explanation *ret, s
 	check_access(f, &found);
 	/* The core leaves the index to the driver, and not every driver looks at it. */
 	r = &f->event->request;
-	if (rd_req_has(r, RD_REQ_PKEY_INDEX) && has_bit(r, 4) && f->dev.n_pkeys && rd_failure_in_driver(f) &&
-	    r->v[RD_REQ_PKEY_INDEX] >= f->dev.n_pkeys)
+	if (rd_req_has(r, RD_REQ_PKEY_INDEX) && has_bit(r, 4) && f->dev.n_pkeys &&
+	    r->v[RD_REQ_PKEY_INDEX] >= f->dev.n_pkeys &&
+	    (rd_failure_in_driver(f) || (checks && !f->event->origin_exact)))
 		add_found(&found, "pkey-index", CHECKED, "pkey_index is %" PRIu64 ", and the table of %s has %u entr%s",
 			  r->v[RD_REQ_PKEY_INDEX], RD_WORD_PORT(f), f->dev.n_pkeys, f->dev.n_pkeys == 1 ? "y" : "ies");
 	if (!found.n) {
