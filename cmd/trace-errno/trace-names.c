@@ -73,7 +73,7 @@ void trace_names_judge(struct trace *t, struct rd_event *ev)
 	ev->benign = rd_benign_reason(ev, &t->set);
 	rd_origin_judge(ev, &t->set);
 	if (!t->replayed)
-		ev->below_modules = rd_dup_if(trace_extend_missing(t, ev));
+		ev->below_modules = rd_dup_if(trace_extend_missing(t, ev)) ?: rd_origin_untraced(ev, &t->set);
 	ev->origin_exact &= !ev->below_modules;
 }
 

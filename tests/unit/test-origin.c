@@ -377,6 +377,29 @@ MADE_UP_TEST(an_unknown_origin_is_not_exact)
 	}
 }
 
+MADE_UP_TEST(a_module_none_of_which_is_traced_may_have_been_called)
+{
+	_cleanup_free_ char *names = NULL;
+
+	m->fns[ORIGIN].module = CORE;
+	m->fns[ORIGIN].selected = m->fns[CALLEE].selected = m->fns[MEMBER].selected = true;
+	assert_null(rd_origin_untraced(&m->event, &m->set));
+	m->fns[ORIGIN].indirect = true;
+	names = rd_origin_untraced(&m->event, &m->set);
+	assert_string_equal(names, "newd");
+	/* A part of them is left out on its own account. */
+	m->fns[MEMBER].backend = RD_BACKEND_KPROBE;
+	assert_null(rd_origin_untraced(&m->event, &m->set));
+	m->fns[MEMBER].backend = RD_BACKEND_NONE;
+	m->fns[CALLEE].selected = m->fns[MEMBER].selected = false;
+	assert_null(rd_origin_untraced(&m->event, &m->set));
+	m->fns[CALLEE].selected = true;
+	m->fns[ORIGIN].module = VENDOR;
+	assert_null(rd_origin_untraced(&m->event, &m->set));
+	m->event.origin = -1;
+	assert_null(rd_origin_untraced(&m->event, &m->set));
+}
+
 MADE_UP_TEST(only_those_of_several_callees_that_may_are_named)
 {
 	uint32_t calls[] = { CALLEE, DEEPER, LAST, MEMBER };

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <fnmatch.h>
 
+#include "base/buf.h"
 #include "bpf/record.h"
 
 /* --- the chain --- */
@@ -325,6 +326,31 @@ void rd_origin_judge(struct rd_event *event, const struct rd_fnset *set)
 	}
 	if (command >= 0 && strstr(fn->name, "INVOKE_WRITE") && can_return(event, &search, (uint32_t)command))
 		add_below(event, &cap, (uint32_t)command);
+}
+
+char *rd_origin_untraced(const struct rd_event *event, const struct rd_fnset *set)
+{
+	_cleanup_free_ bool *selected = rd_alloc(set->n_modules + 1, sizeof(*selected)),
+			    *traced = rd_alloc(set->n_modules + 1, sizeof(*traced));
+	const struct rd_fn *origin =
+		event->origin >= 0 && (size_t)event->origin < set->n_fns ? &set->fns[event->origin] : NULL;
+	/* The only ones that call the operations of a device. */
+	static const char *const callers[] = { "ib_core", "ib_uverbs", "iw_cm" };
+	struct rd_buf names = { 0 };
+	size_t of = 0;
+
+	while (origin && of < RD_ARRAY_SIZE(callers) && strcmp(callers[of], set->modules[origin->module].name) != 0)
+		of++;
+	if (!origin || of == RD_ARRAY_SIZE(callers) || (origin->calls_known && !origin->indirect))
+		return NULL;
+	for (size_t i = 0; i < set->n_fns; i++) {
+		selected[set->fns[i].module] |= set->fns[i].selected;
+		traced[set->fns[i].module] |= is_traced(&set->fns[i]);
+	}
+	for (size_t m = 0; m < set->n_modules; m++)
+		if (set->modules[m].rdma && selected[m] && !traced[m])
+			rd_buf_printf(&names, "%s%s", names.len ? ", " : "", set->modules[m].name);
+	return names.data;
 }
 
 size_t rd_origin_deepen(const struct rd_event *event, const struct rd_fnset *set, bool *add)

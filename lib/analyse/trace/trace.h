@@ -69,6 +69,10 @@ void rd_chain_settle(struct rd_event *event, const struct rd_fnset *set);
  */
 void rd_origin_judge(struct rd_event *event, const struct rd_fnset *set);
 
+/* Names of RDMA modules none of whose selected functions could be hooked, where the origin calls through pointers: it may have called
+ * theirs. The caller frees them; NULL: none. */
+char *rd_origin_untraced(const struct rd_event *event, const struct rd_fnset *set);
+
 /*
  * The functions to trace so that the next failure at the origin of this event shows a deeper origin: `below`, what they call, and
  * callbacks that no call graph shows. Sets add[set->n_fns]. Returns their number; 0: nothing is left that could be traced.

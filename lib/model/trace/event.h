@@ -173,7 +173,7 @@ struct rd_event {
 	rival; /* function id: it returned this errno later in the call, in a cleanup perhaps, or as the reason */
 	uint32_t *below; /* function ids: those that can have; empty also if the calls of the origin are unknown */
 	size_t n_below;
-	char *below_modules; /* likewise: names of modules that were loaded and are not traced yet; NULL: none */
+	char *below_modules; /* likewise: names of modules that are not traced, or not yet; NULL: none */
 	struct rd_link *chain; /* as recorded: in order of time. Settled (rd_chain_settle): innermost first; translated runs
 				* before the final one */
 	size_t n_chain;
