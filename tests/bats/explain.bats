@@ -52,10 +52,27 @@ host() { # NAME
 	for line in 'VPN: Remote access error 12, please contact support' 'local length error in field name: max 12 characters' \
 		'Backend torch was instantiated with 4 workers' 'Handshake failed for request from 192.0.2.1: tls: bad certificate' \
 		'Caught signal 15 (Terminated)' '[error] connect() to 192.0.2.1:8080 failed: Connection refused' \
-		'rmmod: ERROR: Module usb_storage is in use by: uas' 'ts=1 host=gpu-a level=info msg="scrape ok"'; do
+		'rmmod: ERROR: Module usb_storage is in use by: uas' 'ts=1 host=gpu-a level=info msg="scrape ok"' \
+		'qpOASES: QP could not be solved, status = 5' 'applesmc: wait status failed: 5 != 4' 'mlx90614 1-005a: read failed: Remote I/O error' \
+		'ssh: connect to host node12 port 22: No route to host' 'gloo gateway-proxy: gRPC config rejected: Error adding listener(s)'; do
 		run -3 --separate-stderr "$RD" explain -- "$line"
 	done
 	[ "$("$RD" explain --json "no such line" | jq -c '[.status, .lines, (.errors | length)]')" = "[3,[],1]" ]
+}
+
+@test "a line is of the program that prints it, not of another that prints nearly the same" {
+	is() { # ID LINE
+		[ "$("$RD" explain --json -- "$2" | jq -r '.lines[0].id')" = "$1" ]
+	}
+	is nvme-pci-timeout 'nvme nvme0: I/O tag 641 (c281) opcode 0x1 (I/O Cmd) QID 8 timeout, aborting req_op:WRITE(1) size:4096'
+	is nvme-timeout 'nvme nvme1: I/O tag 12 (300c) type 4 opcode 0x2 (Read) QID 3 timeout'
+	is nv-symbol 'nv_peer_mem: Unknown symbol nvidia_p2p_get_pages (err -22)'
+	is nv-peer-mem-symbol 'nv_peer_mem: Unknown symbol ib_register_client (err -22)'
+	is peermem-pages-failed 'nv_peer_mem: nv_mem_get_pages: error -22 while calling nvidia_p2p_get_pages'
+	is nvshmem-gid-type 'WARN: IB: read failed in ib_roce_get_version_num: Invalid argument'
+	is ucx-gdaki-channel 'gdaki.c:397  UCX  ERROR   gdaki channel chunk init: create_cq/qp failed (ch=2 ep=4)'
+	is ibstat-device "ibpanic: [7851] main: stat of IB device 'mlx5_1' failed: Invalid argument"
+	is spdk-target-qp-state 'rdma.c: 526:spdk_nvmf_rdma_set_ibv_state: *ERROR*: QP#0: expected state: IBV_QPS_ERR, actual state: msix'
 }
 
 @test "files that are not there, are empty, or are directories: exit 3 with their name and errno" {
