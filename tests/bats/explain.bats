@@ -32,6 +32,14 @@ host() { # NAME
 	done
 }
 
+@test "a line in JSON, as loggers of containers write it, is the line itself" {
+	wanted=$("$RD" explain --json -- "$LINE" | jq -c '.lines[0] | [.id, .objects, .codes]')
+	wrapped=$(jq -cn --arg log $'\033[31m'"$LINE"$'\033[0m\n' '{$log, stream: "stderr"}' | sed 's/</\\u003c/g; s/>/\\u003e/g')
+	[[ $wrapped == *'\u003c54862\u003e'* ]]
+	[ "$("$RD" explain --json <<<"$wrapped" | jq -c '.lines[0] | [.id, .objects, .codes]')" = "$wanted" ]
+	[ "$("$RD" explain --json <<<'{"msg": "error gathering device information while adding custom device \"/dev/infiniband/uverbs3\": no such file or directory\n"}\u00zz\u000' | jq '.lines | length')" = 1 ]
+}
+
 @test "values and names: completions, vendor errors, errnos, events, counters, rules" {
 	for word in status=12 vendor_err=129 errno=12 errno=ENOMEM syndrome=0x35e6ec IBV_WC_RNR_RETRY_EXC_ERR RDMA_CM_EVENT_REJECTED \
 		IBV_EVENT_PORT_ERR local_ack_timeout_err acs-redirect; do

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The host that printed a line, by what is before its text. */
+/* What loggers put around a line: the host that printed it before its text, and the escapes of JSON. */
 #include <ctype.h>
 
 #include "analyse/explain/log.h"
@@ -137,4 +137,18 @@ size_t rd_log_host(const char *line, const char **ret)
 		}
 	}
 	return n;
+}
+
+char rd_log_char(const char *text, size_t size, size_t *used)
+{
+	/* Each is followed by what it stands for; a newline ends the text. */
+	static const char *const JSON[] = { "\\u003c<", "\\u003e>", "\\u0026&", "\\u0027'", "\\\"\"", "\\n\" " };
+
+	for (size_t i = 0; *text == '\\' && i < RD_ARRAY_SIZE(JSON); i++) {
+		*used = strlen(JSON[i]) - 1;
+		if (*used <= size && !memcmp(text, JSON[i], *used))
+			return JSON[i][*used];
+	}
+	*used = 1;
+	return *text;
 }

@@ -797,34 +797,31 @@ static void read_line(struct rd_log_reader *reader, const char *text)
 	add_line(reader, &line);
 }
 
-/* Of an escape sequence that colours text ("ESC[31m"), or 0. */
+/* Of an escape sequence that colours text ("ESC[31m"), or 0. In JSON ESC is \u001b. */
 static size_t colour_size(const char *text, size_t size)
 {
-	size_t n = 2;
+	size_t n = size > 7 && !memcmp(text, "\\u001b[", 7) ? 7 : 2;
 
-	if (size < 3 || text[0] != '\033' || text[1] != '[')
+	if (size < 3 || (n == 2 && (text[0] != '\033' || text[1] != '[')))
 		return 0;
 	while (n < size && (isdigit((unsigned char)text[n]) || text[n] == ';'))
 		n++;
 	return n < size && (text[n] == 'm' || text[n] == 'K') ? n + 1 : 0;
 }
 
-/* Reads a line without its newline and colours. */
+/* Reads a line without its newline, JSON's escapes and colours. */
 static void end_line(struct rd_log_reader *reader, const char *text, size_t size)
 {
-	size_t kept = size < RD_LOG_LINE_MAX ? size : RD_LOG_LINE_MAX, n = 0;
+	size_t kept = size < RD_LOG_LINE_MAX ? size : RD_LOG_LINE_MAX, n = 0, used;
 	char line[RD_LOG_LINE_MAX + 1];
 
 	reader->log->cut += kept < size;
 	while (kept && text[kept - 1] == '\r')
 		kept--;
-	for (size_t i = 0; i < kept; i++) {
-		size_t colour = colour_size(text + i, kept - i);
-
-		if (colour)
-			i += colour - 1;
-		else
-			line[n++] = text[i] ?: '?';
+	for (size_t i = 0; i < kept; i += used) {
+		used = colour_size(text + i, kept - i);
+		if (!used)
+			line[n++] = rd_log_char(text + i, kept - i, &used) ?: '?';
 	}
 	line[n] = '\0';
 	read_line(reader, line);

@@ -63,6 +63,9 @@ bool rd_log_add_word(struct rd_log_reader *reader, const char *word);
 /* The host in the prefix of a line, of syslog or of libraries ("host:pid:tid"); 0: none is recognized, else its size. */
 size_t rd_log_host(const char *line, const char **ret);
 
+/* The first character of a text in which loggers of containers may have escaped some as JSON does; used: of how many it is. */
+char rd_log_char(const char *text, size_t size, size_t *used);
+
 /* `text` with the values of the line in place of "{field}". NULL: one of them is unknown. Caller frees. */
 char *rd_log_fill(const struct rd_log_line *line, const char *text);
 
