@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "analyse/compare/compare.h"
+#include "model/shared/facts.h"
 
 #define HOSTS 1000
 #define RAILS 8
@@ -326,4 +327,38 @@ TEST(other_names_layers_and_subnets)
 	assert_string_equal(find(&f.found, "rail-rate")->caused_by.id, "rail-layer");
 	assert_string_equal(find(&f.found, "nic-name")->subject, "n1 mlx5_9/1");
 	assert_string_equal(find(&f.found, "rail-subnet")->subject, "n3 mlx5_3/1");
+}
+
+/* The network of the interface's address, whatever its length. */
+TEST(subnets_are_those_of_addresses)
+{
+	static const struct {
+		unsigned prefix;
+		const char *subnet;
+	} cases[] = { { 16, "10.1.0.0/16" },  { 20, "10.1.32.0/20" }, { 31, "10.1.44.2/31" },
+		      { 32, "10.1.44.3/32" }, { 33, NULL },	      { 0, NULL } };
+
+	for (size_t i = 0; i < RD_ARRAY_SIZE(cases); i++) {
+		_cleanup_(rd_compared_deinit) struct rd_compared taken = { 0 };
+		struct rd_addr addrs[] = { { .v6 = true, .raw = { 0x20, 0x01 }, .prefix = 16 },
+					   { .raw = { 10, 1, 44, 3 }, .prefix = (uint8_t)cases[i].prefix } };
+		struct rd_netdev netdev = { .name = (char *)"eth0", .addrs = addrs, .n_addrs = 2 };
+		int at = 0;
+		struct rd_port port = { .num = 1, .netdevs = &at, .n_netdevs = 1 };
+		struct rd_ibdev ibdev = { .name = (char *)"mlx5_0", .pci = -1, .n_ports = 1 };
+		struct rd_host host = {
+			.ibdevs = &ibdev, .n_ibdevs = 1, .ports = &port, .n_ports = 1, .netdevs = &netdev, .n_netdevs = 1
+		};
+		struct rd_nicmap map = { 0 };
+		struct rd_facts facts = { 0 };
+
+		rd_port_views_init(&map.ports, &host);
+		rd_compared_take("a", &host, &map, &facts, &taken);
+		rd_port_views_deinit(&map.ports);
+		assert_int_equal(taken.n_ports, 1);
+		if (cases[i].subnet)
+			assert_string_equal(taken.ports[0].subnet, cases[i].subnet);
+		else
+			assert_null(taken.ports[0].subnet);
+	}
 }
