@@ -140,7 +140,8 @@ static void find_name(const struct rd_host *host, char *word, struct names *name
 static const char *nic_driver(const struct rd_host *host)
 {
 	for (size_t i = 0; i < host->n_ibdevs; i++)
-		if (host->ibdevs[i].driver && !host->ibdevs[i].parent_netdev)
+		if (host->ibdevs[i].driver && !host->ibdevs[i].parent_netdev &&
+		    (host->ibdevs[i].n_ports == 0 || !host->ports[host->ibdevs[i].first_port].raw))
 			return host->ibdevs[i].driver;
 	return "mlx5";
 }

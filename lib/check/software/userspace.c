@@ -162,7 +162,7 @@ static void run_provider(const struct rd_check_input *in, struct rd_check_out *o
 		/* A soft device has the driver of its interface, so its provider is unknown. */
 		const char *provider = dev->parent_netdev ? NULL : provider_of(dev);
 
-		if (!dev->name || !provider)
+		if (!dev->name || !provider || (dev->n_ports > 0 && in->host->ports[dev->first_port].raw))
 			continue;
 		if (!system || !system->providers_known)
 			rd_check_unknown(

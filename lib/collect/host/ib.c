@@ -138,6 +138,7 @@ static void read_port(const struct rd_sysfs *fs, const char *dir, unsigned what,
 	if (rd_sysfs_list(fs, &names, "%s/gids", dir) < 0)
 		return;
 	port->gids_known = true;
+	port->raw = names.n == 0;
 	rd_texts_sort_natural(&names);
 	for (size_t i = 0; i < names.n && i < 4096; i++) {
 		enum rd_known known;

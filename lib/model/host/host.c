@@ -385,7 +385,7 @@ bool rd_port_is_ethernet(const struct rd_port *port)
 
 bool rd_port_is_roce(const struct rd_host *host, const struct rd_port *port)
 {
-	return rd_port_is_ethernet(port) && !host->ibdevs[port->ibdev].iwarp;
+	return rd_port_is_ethernet(port) && !port->raw && !host->ibdevs[port->ibdev].iwarp;
 }
 
 const char *rd_gid_type_name(enum rd_gid_type type)

@@ -133,6 +133,7 @@ struct rd_port {
 	bool gids_known;      /* the whole table was read, or what is read of it */
 	unsigned gids_unread; /* the first entry that was left out; 0: none was */
 	bool foreign_gids;    /* has GIDs of interfaces in other network namespaces */
+	bool raw;	      /* its GID table has no entries at all: raw packets only, as of mana without RDMA */
 	int *netdevs;	      /* its interfaces, the main one first */
 	size_t n_netdevs, cap_netdevs;
 	char *netdev_name;  /* first interface, even if in another network namespace */
