@@ -102,7 +102,11 @@ TEST(places_of_vmds_long_domains_and_auxiliary_functions)
 	ASSERT_EACH(READS(place.self, "0001:00:00.0"), READS(place.parent, ""), READS(place.root, "pci0001:00"));
 	assert_true(rd_pci_place_parse(
 		"../../devices/pci0000:07/0000:07:01.0/0000:08:00.0/mlx5_core.sf.4/infiniband/mlx5_2", &place));
-	assert_string_equal(place.self, "0000:08:00.0");
+	ASSERT_EACH(READS(place.self, "0000:08:00.0"), IS(place.sf, 5));
+	assert_true(rd_pci_place_parse("../../devices/pci0000:07/0000:07:01.0/mlx5_core.sf.x/net/eth0", &place));
+	assert_int_equal(place.sf, 0);
+	assert_true(rd_pci_place_parse("../../devices/pci0000:07/0000:07:01.0/mlx5_core.sf.4294967295/net/e", &place));
+	assert_int_equal(place.sf, 0);
 	assert_false(rd_pci_place_parse("../../devices/virtual/infiniband/rxe0", &place));
 }
 

@@ -70,6 +70,7 @@ int rd_collect_nccl_xml(const char *name, const char *text, size_t size, struct 
  * outermost host bridge. False if there is no PCI function in the path. */
 struct rd_pci_place {
 	char self[RD_PCI_ADDR], parent[RD_PCI_ADDR], root[RD_PCI_ADDR];
+	uint32_t sf; /* subfunction of mlx5, from 1: 5 of "mlx5_core.sf.4"; 0: none */
 };
 bool rd_pci_place_parse(const char *target, struct rd_pci_place *ret);
 

@@ -203,7 +203,7 @@ void rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *hos
 		struct rd_ibdev *dev = rd_host_add_ibdev(host);
 		_cleanup_free_ char *link = NULL;
 		_cleanup_free_ char *device = NULL, *type = rd_sysfs_text(fs, NULL, IB "/%s/node_type", names.v[i]);
-		struct rd_pci_place place;
+		struct rd_pci_place place = { 0 };
 
 		dev->name = rd_dup(names.v[i]);
 		dev->firmware = rd_sysfs_text(fs, NULL, IB "/%s/fw_ver", names.v[i]);
@@ -220,6 +220,7 @@ void rd_collect_ib(const struct rd_sysfs *fs, unsigned what, struct rd_host *hos
 		device = rd_sysfs_link(fs, IB "/%s/device", dev->name);
 		if (link && rd_pci_place_parse(link, &place))
 			dev->pci = rd_host_find_pci(host, place.self);
+		dev->sf = place.sf;
 		if (dev->pci < 0 && device && rd_pci_place_parse(device, &place))
 			dev->pci = rd_host_find_pci(host, place.self);
 		if (dev->pci >= 0)

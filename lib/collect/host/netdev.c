@@ -87,7 +87,7 @@ void rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host)
 	for (size_t i = 0; i < names.n && i < NETDEVS_MAX; i++) {
 		_cleanup_free_ char *link = rd_sysfs_link(fs, NET "/%s", names.v[i]);
 		struct rd_netdev *netdev = rd_host_add_netdev(host);
-		struct rd_pci_place place;
+		struct rd_pci_place place = { 0 };
 		int64_t ifindex;
 
 		if (rd_sysfs_int(fs, &ifindex, NET "/%s/ifindex", names.v[i]) == RD_OK && ifindex > 0 &&
@@ -96,6 +96,7 @@ void rd_collect_netdev(const struct rd_sysfs *fs, struct rd_host *host)
 		netdev->name = rd_dup(names.v[i]);
 		if (link && rd_pci_place_parse(link, &place))
 			netdev->pci = rd_host_find_pci(host, place.self);
+		netdev->sf = place.sf;
 		/* Hosts with containers have hundreds of virtual interfaces, which do not matter here. */
 		if (netdev->pci >= 0 || strncmp(names.v[i], "bond", 4) == 0 || is_named(host, names.v[i]))
 			read_netdev(fs, netdev);
@@ -196,7 +197,8 @@ void rd_collect_join_netdevs(struct rd_host *host)
 			const struct rd_netdev *netdev = &host->netdevs[j];
 			unsigned wanted = netdev->type.v == ARPHRD_IPOIB ? 0 : 1;
 
-			if (netdev->pci != dev->pci || netdev->represents || (wanted == 1) != rd_port_is_ethernet(port))
+			if (netdev->pci != dev->pci || netdev->sf != dev->sf || netdev->represents ||
+			    (wanted == 1) != rd_port_is_ethernet(port))
 				continue;
 			/* dev_port is meaningless if each function has one port. */
 			if (dev->n_ports > 1 && netdev->ibdev_port >= 0 && (unsigned)netdev->ibdev_port + 1 != port->num)

@@ -254,9 +254,12 @@ static void rd_collect_pci_extras(const struct rd_sysfs *fs, struct rd_host *hos
 
 bool rd_pci_place_parse(const char *target, struct rd_pci_place *ret)
 {
+	const char *sf = strstr(target, "mlx5_core.sf.");
 	struct rd_pci pci;
 
 	*ret = (struct rd_pci_place){ 0 };
+	if (sf && (sf += sizeof("mlx5_core.sf.") - 1, rd_take_u32(&sf, RD_DECIMAL, UINT32_MAX - 1, &ret->sf)) == 0)
+		ret->sf++;
 	while (*target) {
 		size_t n = strcspn(target, "/");
 		char word[RD_PCI_ADDR] = "";

@@ -144,6 +144,7 @@ struct rd_port {
 struct rd_ibdev {
 	char *name; /* NULL: not named in the topology file */
 	int pci;
+	uint32_t sf;	 /* subfunction of mlx5, from 1; 0: the function itself */
 	int data_direct; /* PCI function for access to accelerator memory (ConnectX-8); -1: none known */
 	const char *via; /* how its PCI function was found: "device", "netdev", "topology file"; NULL: not found */
 	int numa;	 /* node, if it has no PCI function; -1: unknown */
@@ -166,6 +167,7 @@ struct rd_netdev {
 	char *name;
 	unsigned ifindex;
 	int pci;
+	uint32_t sf;	/* as of an RDMA device */
 	int ibdev_port; /* dev_port: port of its card, from 0; -1: unknown */
 	char *operstate;
 	RD_FIELD(unsigned) mtu;
