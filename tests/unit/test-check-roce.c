@@ -102,6 +102,18 @@ static void no_dcb(struct fixture *f)
 		f->net.ifs[i].dcb = (struct rd_dcb){ 0 };
 }
 
+/* The port trusts the VLAN tag; its GID is that of an interface with this VLAN (-1: none). */
+static void trust_pcp(struct fixture *f, int vlan)
+{
+	struct rd_port *port = &f->host.ports[2];
+
+	RD_SET(f->net.ifs[2].dcb.dscp_prio_set, 0);
+	f->net.ifs[2].vlan = vlan;
+	f->ports.v[2].gid = (int)port->n_gids;
+	*RD_ADD(port->gids, port->n_gids, port->cap_gids) =
+		(struct rd_gid){ .netdev = strdup(f->net.ifs[2].name), .type = RD_GID_ROCE_V2 };
+}
+
 TEST(lossless_ethernet)
 {
 	EXPECT("roce-lossless", "no PFC", RD_SEV_WARNING, f.net.ifs[1].dcb.pfc.enable = 0);
@@ -110,6 +122,8 @@ TEST(lossless_ethernet)
 	EXPECT("roce-trust", "trust PCP", RD_SEV_WARNING, f.net.ifs[2].dcb.trust.known = RD_OK,
 	       f.net.ifs[2].dcb.trust.n = 1, f.net.ifs[2].dcb.trust.selectors[0] = 255);
 	EXPECT("roce-trust", "no DSCP map", RD_SEV_WARNING, f.net.ifs[2].dcb.dscp_prio_set.v = 0);
+	EXPECT("roce-trust", "PCP, in a VLAN", RD_SEV_OK, trust_pcp(&f, 300));
+	EXPECT("roce-trust", "PCP, in no VLAN", RD_SEV_WARNING, trust_pcp(&f, -1));
 	EXPECT("roce-tclass", "class without PFC", RD_SEV_WARNING, f.net.ifs[0].tclass.v = 32);
 	EXPECT("roce-devx-tclass", "GPU initiated", RD_SEV_WARNING,
 	       f.system.nvidia_registry = strdup("PeerMappingOverride=1;"));

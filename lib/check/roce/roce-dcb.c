@@ -116,12 +116,22 @@ static bool may_map_dscp(const struct rd_check_input *in, const struct rd_netif 
 	return true;
 }
 
+/* The GID that programs use is that of a VLAN: their packets have a tag. */
+static bool is_tagged(const struct carrier *at)
+{
+	int gid = at->in->ports->v[at->port].gid;
+	const struct rd_netif *netif =
+		gid < 0 ? NULL : rd_netstate_find_name(at->in->net, at->in->host->ports[at->port].gids[gid].netdev);
+
+	return netif && netif->vlan >= 0;
+}
+
 static void judge_trust(const struct carrier *at, struct rd_check_out *out)
 {
 	const struct rd_dcb *dcb = &at->netif->dcb;
 
 	/* Without PFC, trust does not matter. */
-	if (!dcb->pfc.enable || rd_dcb_trusts_dscp(dcb))
+	if (!dcb->pfc.enable || rd_dcb_trusts_dscp(dcb) || is_tagged(at))
 		rd_check_good(out, at->subject);
 	else if (dcb->trust.known != RD_OK && (dcb->dscp_prio_set.known != RD_OK || !may_map_dscp(at->in, at->netif)))
 		rd_check_unknown(out, at->subject,
@@ -354,8 +364,8 @@ const struct rd_check rd_check_roce_pause = {
 const struct rd_check rd_check_roce_trust = {
 	.id = "roce-trust",
 	.title = "NIC does not trust DSCP",
-	.why = "RoCE v2 packets carry their class in the DSCP; a NIC that trusts the VLAN tag puts all of them in "
-	       "priority 0, which has no PFC",
+	.why = "RoCE v2 packets carry their class in the DSCP; a NIC that trusts the VLAN tag puts those without one "
+	       "in priority 0, which has no PFC",
 	.fix = "dcb apptrust set dev IF order dscp\n"
 	       "# where dcb has no apptrust: mlnx_qos --trust dscp\n" SWITCH,
 	.needs = NEEDS_DCB ", with application table and trust",
