@@ -280,12 +280,12 @@ static void run_links(const struct rd_check_input *in, struct rd_check_out *out)
 		}
 }
 
-/* Functions at other places that share this one's card (Socket Direct, GB10): its port is reached over all of them. */
-static unsigned sharers(const struct rd_host *host, size_t pci)
+/* Gbit/s of functions at other places that reach the same port of the same card (Socket Direct, GB10). */
+static double gbps_beside(const struct rd_host *host, size_t pci)
 {
 	const struct rd_pci *own = &host->pcis[pci];
 	const char *guid = NULL;
-	unsigned n = 0;
+	double gbps = 0;
 
 	for (size_t d = 0; d < host->n_ibdevs; d++)
 		if (host->ibdevs[d].pci == (int)pci)
@@ -294,11 +294,12 @@ static unsigned sharers(const struct rd_host *host, size_t pci)
 		const struct rd_ibdev *dev = &host->ibdevs[d];
 		const struct rd_pci *other = dev->pci < 0 ? own : &host->pcis[dev->pci];
 
-		n += other->pf < 0 && (other->domain != own->domain || other->bus != own->bus) &&
-		     other->vendor.v == own->vendor.v && other->device.v == own->device.v && dev->sys_image_guid &&
-		     strcmp(dev->sys_image_guid, guid) == 0 && strspn(guid, "0:") < strlen(guid);
+		if (other->pf < 0 && (other->domain != own->domain || other->bus != own->bus) && other->fn == own->fn &&
+		    other->vendor.v == own->vendor.v && other->device.v == own->device.v && dev->sys_image_guid &&
+		    strcmp(dev->sys_image_guid, guid) == 0 && strspn(guid, "0:") < strlen(guid))
+			gbps += rd_pcie_gbps(other->now.mtps.v, other->now.width.v);
 	}
-	return n;
+	return gbps;
 }
 
 static void run_bandwidth(const struct rd_check_input *in, struct rd_check_out *out)
@@ -308,7 +309,7 @@ static void run_bandwidth(const struct rd_check_input *in, struct rd_check_out *
 
 	for (size_t i = 0; i < host->n_pcis; i++) {
 		const struct rd_pci *pci = &host->pcis[i];
-		double gbps;
+		double gbps, beside;
 		bool slow;
 
 		if (loads[i].nics == 0 || rd_pci_is_bridge(pci) || pci->pf >= 0 || loads[i].gbps <= 0)
@@ -322,7 +323,9 @@ static void run_bandwidth(const struct rd_check_input *in, struct rd_check_out *
 		gbps = rd_pcie_gbps(pci->now.mtps.v, pci->now.width.v);
 		slow = gbps < loads[i].gbps * 0.97 && pci->now.mtps.v >= rd_pcie_can_mtps(host, (int)i) &&
 		       pci->now.width.v >= rd_pcie_can_width(host, (int)i);
-		if (slow && sharers(host, i))
+		beside = slow ? gbps_beside(host, i) : 0;
+		/* Not enough together: the narrower one is to blame. */
+		if (beside > 0 && (gbps > beside || gbps + beside >= loads[i].gbps * 0.97))
 			rd_check_note(out, pci->addr,
 				      rd_text("%s: PCIe link of %.0f Gbit/s, port of %g Gbit/s, which other functions "
 					      "reach as well",
@@ -342,7 +345,7 @@ const struct rd_check rd_check_pcie_bandwidth = {
 	.id = "pcie-bandwidth",
 	.title = "PCIe link of a NIC has less bandwidth than its port",
 	.why = "the port never reaches its rate, and congests the network when others send to it",
-	.fix = "# use a slot with more lanes or a newer PCIe generation",
+	.fix = "# use a slot with more lanes or a newer PCIe generation; on the board (GB10): update its firmware (fwupdmgr)",
 	.needs = "sysfs current_link_speed and current_link_width of NICs, port rate",
 	.parts = { RD_PART_PCI | RD_PART_RDMA, 0 },
 	.run = run_bandwidth,
