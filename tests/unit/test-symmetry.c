@@ -27,21 +27,33 @@ PATTERN_TEST(an_accelerator_is_gone)
 	pattern_wrong(m, "gpu-missing", RD_SEV_CRITICAL);
 }
 
-TEST(seven_accelerators_and_eight_nics_of_a_guest)
+/* A guest without visible switches; the last NIC is of the board `last`. */
+static struct pattern guest_with(unsigned gpus, unsigned nics, unsigned last)
 {
-	_cleanup_(pattern_done) struct pattern m = { 0 };
+	struct pattern m = { 0 };
 
 	RD_SET(m.host.guest, true);
-	for (unsigned n = 0; n < 15; n++) {
+	for (unsigned n = 0; n < gpus + nics; n++) {
 		char addr[32];
 
 		snprintf(addr, sizeof(addr), "00:%02x.0", 4 + n);
-		if (n < 7)
+		if (n < gpus)
 			pattern_add_gpu(&m, addr, -1, "pci0000:00", 0);
 		else
-			pattern_add_nic(&m, addr, -1, "pci0000:00", 0, 0x41, 200);
+			pattern_add_nic(&m, addr, -1, "pci0000:00", 0, n + 1 == gpus + nics ? last : 0x41, 200);
 	}
+	return m;
+}
+
+TEST(seven_and_eight_of_a_guest)
+{
+	_cleanup_(pattern_done) struct pattern m = guest_with(7, 8, 0x41), nics = guest_with(8, 7, 0x41),
+					       replaced = guest_with(8, 8, 0x42), four = guest_with(8, 4, 0x41);
+
 	pattern_wrong(&m, "gpu-missing", RD_SEV_WARNING);
+	pattern_wrong(&nics, "nic-missing", RD_SEV_WARNING);
+	assert_true(pattern_says(&replaced, "nic-missing") <= RD_SEV_OK);
+	assert_true(pattern_says(&four, "nic-missing") <= RD_SEV_OK);
 }
 
 /* No board of these has seven; a guest, or a chassis of cards, may have any number. */

@@ -489,10 +489,11 @@ static void report_missing(struct state *st, struct rd_missing missing)
 		st->below[up].reported[missing.gpu] = true;
 }
 
-/* One accelerator of `wanted` is missing. `empty`: the port where it may be, if the bridge is unknown (-1). */
-static void report_missing_gpu(struct state *st, int bridge, char *empty, unsigned wanted, enum rd_missing_sure sure)
+/* One accelerator or NIC of `wanted` is missing. `empty`: the port where it may be, if the bridge is unknown (-1). */
+static void report_missing_one(struct state *st, bool gpu, int bridge, char *empty, unsigned wanted,
+			       enum rd_missing_sure sure)
 {
-	struct rd_missing missing = { .gpu = true, .bridge = bridge, .empty = empty, .sure = sure, .like = -1 };
+	struct rd_missing missing = { .gpu = gpu, .bridge = bridge, .empty = empty, .sure = sure, .like = -1 };
 
 	missing.found = missing.all = wanted - 1;
 	missing.wanted = missing.all_wanted = wanted;
@@ -645,7 +646,8 @@ static void judge_switches(struct state *st)
 			if (mine->reported[GPU] || mine->empty != 1 || mine->nics > 0 || mine->others > 0 ||
 			    mine->ports != all || mine->gpus != mine->main[GPU] || all < 4 || (all & (all - 1)) != 0)
 				continue;
-			report_missing_gpu(st, v[i].pci, NULL, all, all >= 8 ? RD_MISSING_CLEAR : RD_MISSING_LIKELY);
+			report_missing_one(st, GPU, v[i].pci, NULL, all,
+					   all >= 8 ? RD_MISSING_CLEAR : RD_MISSING_LIKELY);
 		}
 	}
 }
@@ -677,7 +679,7 @@ void rd_symmetry_find(const struct rd_port_views *views, struct rd_symmetry *ret
 	const struct rd_host *host = views->host;
 	_cleanup_free_ struct rd_below *below = rd_alloc(host->n_pcis + 1, sizeof(*below));
 	struct state st = { .host = host, .below = below, .ret = ret };
-	unsigned more;
+	unsigned more, compute = 0;
 	int place;
 
 	/* A topology file lists only the devices that a vendor or a library wants to show. */
@@ -714,12 +716,17 @@ void rd_symmetry_find(const struct rd_port_views *views, struct rd_symmetry *ret
 	count_main(&st);
 	judge_switches(&st);
 	find_main(&st, false);
-	/* Without evidence from switches, compares numbers: seven accelerators of one model and eight NICs of one board. */
-	more = st.nics;
+	/* Without evidence from switches, compares numbers: seven accelerators of one model and eight NICs of one board, or, if no
+	 * other NIC is for computing, eight and seven. */
+	more = st.nics > st.gpus ? st.nics : st.gpus;
 	if (st.gpus == 0 || st.gpus != st.host->n_gpus || (more & (more - 1)) != 0 || more < 4)
 		return;
 	place = empty_place(&st);
 	if (!st.reported_gpus && st.gpus + 1 == more)
-		report_missing_gpu(&st, -1, place >= 0 ? rd_dup(st.host->pcis[place].addr) : NULL, more,
+		report_missing_one(&st, GPU, -1, place >= 0 ? rd_dup(st.host->pcis[place].addr) : NULL, more,
 				   RD_MISSING_LIKELY);
+	for (size_t p = 0; p < host->n_ports; p++)
+		compute += views->v[p].role == RD_ROLE_COMPUTE;
+	if (ret->n_missing == 0 && st.nics + 1 == more && compute == st.nics)
+		report_missing_one(&st, NIC, -1, NULL, more, RD_MISSING_LIKELY);
 }

@@ -120,10 +120,11 @@ static void run_missing(const struct rd_check_input *in, struct rd_check_out *ou
 			else if (missing->sure == RD_MISSING_LIKELY && missing->bridge < 0 &&
 				 (missing->wanted >= 8 || missing->empty))
 				rd_check_bad(out, RD_SEV_WARNING, subject,
-					     rd_text("%u accelerators of one model", missing->found),
-					     rd_text("%u, as many as NICs of one board type", missing->wanted),
-					     rd_text(GPU_RESCAN
-						     "# check how many accelerators this host was ordered with"));
+					     rd_text(gpu ? "%u accelerators of one model" : "%u compute NICs",
+						     missing->found),
+					     rd_text("%u, as many as %s, unless the host was ordered so",
+						     missing->wanted, gpu ? "NICs of one board type" : "accelerators"),
+					     NULL);
 			else if (missing->sure == RD_MISSING_LIKELY)
 				rd_check_unknown(
 					out, subject,
