@@ -319,6 +319,19 @@ ROLE_TEST(a_storage_server)
 	assert_true(rd_env_refused(&at->map.ports, NULL));
 }
 
+/* Its address shows which port is to be up. */
+ROLE_TEST(the_port_in_use_is_down)
+{
+	role_far_nic(&at->host, "mlx5_0", 0x10, 0, 0, 100, CX6, "Ethernet");
+	role_far_nic(&at->host, "mlx5_1", 0x10, 1, 0, 100, CX6, "Ethernet");
+	role_add_address(role_add_netdev(&at->host, "mlx5_0", "eth0"), 5, 1);
+	role_go_down(&at->host.ports[0]);
+	role_go_down(&at->host.ports[1]);
+	role_look(at);
+	assert_true(at->map.ports.v[1].spare && !at->map.ports.v[0].spare);
+	assert_int_equal(role_worst(at), RD_SEV_CRITICAL);
+}
+
 /* Two accelerators without a switch, one card of two ports: one is the way out, the other has no cable. */
 ROLE_TEST(a_workstation)
 {

@@ -246,7 +246,8 @@ static const struct {
 	/* A port that is down. */
 	{ "port-state", SAME,
 	  "gid-usable gid-v2 gid-uniform roce-netdev port-speed-uniform mtu-uniform ib-width ib-lid ib-sm-lid "
-	  "dual-port neighbour-failed rail-route link-flaps link-downed log-link-flaps job-env profile-value" },
+	  "dual-port neighbour-failed rail-route link-flaps link-downed log-link-flaps job-env profile-value "
+	  "bond-aggregator" },
 	{ "port-state", HOST, "failover-backup failover-card failover-fabric nic-shared nic-not-compute" },
 	{ "port-state", ABOVE, "switch-uneven" },
 	/* Addresses and bonds. */
