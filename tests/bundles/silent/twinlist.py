@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The rows of twins.py: (what, host, steps, expectation), by kind of mistake. What is printed where: twinrows.py."""
-from hostgen import port_gids
+from hostgen import Port, Rdma, port_gids, put_class, render_net, render_rdma
 from kinds import V1
+from netlink import applications, ets, pfc
 from twinrows import *
 
 KIND = "GIDs that cannot be read, and that are zero"
@@ -775,3 +776,61 @@ def nonfatal(dev, total, **counts):
 rows("partitions, container runtimes, links of bonds, DSCP maps, errors that were contained",
      ("requests that a card does not support", "hgx-b200", [nonfatal(d, 2, CmpltTO=0, UnsupReq=2) for d in ("GPU3", "mlx5_3")], "quiet aer-uncorrectable"),
      ("completions that did not come, beside them", "hgx-b200", nonfatal("mlx5_3", 3, CmpltTO=1, UnsupReq=2), "warning aer-uncorrectable", {"words": "mlx5_3: 0 fatal, 1 nonfatal"}))
+
+KIND = "adapters without RDMA, subfunctions, classes of VLANs, halves of a port, NICs of a guest"
+
+
+def raw(dev):
+    """Its port does raw packets only: the GID table has no entries (mana_ib without RDMA)."""
+    def step(m):
+        at = f"{m.ib(dev)}/ports/1"
+        m.files.update({f"{at}/gids": None, f"{at}/gid_attrs": None})
+        m.empty.append(f"{at}/gids")
+        m.fn(dev).driver = "mana"
+    return step
+
+
+def subfunction(dev, number, name, *own):
+    """A NIC in switchdev mode, whose subfunction has an RDMA device and the addresses, as on the Arm side of a BlueField."""
+    def step(m):
+        switchdev(dev)(m)
+        fn, net = m.fn(dev), Net(name, "02:c4:15:00:00:01", 200, list(own), 9000)
+        m.host.virtual.append(net)
+        m.files[f"sys/devices/virtual/net/{name}"] = None
+        net.index = 90
+        guid = net.link_local().packed[8:].hex()
+        rdma = Rdma(f"{dev}_sf", fn.kind, ":".join(guid[i:i + 4] for i in range(0, 16, 4)), [Port("Ethernet", 200, net)])
+        path = f"{fn.path()}/mlx5_core.sf.{number}"
+        m.files["sys/class/infiniband_verbs/uverbs90/ibdev"] = f"{rdma.name}\n"
+        render_rdma(m.files, path, rdma)
+        put_class(m.files, path, "net", name)
+        render_net(m.files, f"sys/devices/{path}/net/{name}/", net)
+    return step
+
+
+def by_tag(m):
+    """No NIC trusts the DSCP."""
+    plain = m.dcb
+
+    def dcb(nic):
+        found = plain(nic)
+        return (ets(8, [100] * 8, [255] * 8, (1, 0, 2, 3, 4, 5, 6, 7)) + pfc(8, 8, 7) + applications({}), 13) if found and nic.lossless else found
+    m.dcb = dcb
+
+
+def halves(*devs):
+    """Devices of one port, at two places."""
+    return [only_nics(*devs), *[dev_put(d, "ports/1/rate", "800 Gb/sec (4X XDR)") for d in devs], *[guid(d, "a088:c203:0042:0000") for d in devs]]
+
+
+IN_VLANS = [in_vlan(n, 100 + k) for k, n in enumerate([*RAILS, "enp90s0f0np0", "enp216s0f0np0"])]
+rows(KIND,
+     ("an adapter that does raw packets only", "azure-nd-h100-v5", raw("mlx5_8"), "quiet gid-usable gid-v2 roce-lossless nic-missing"),
+     ("a subfunction has the address", "hgx-b200", subfunction("mlx5_10", 4, "enp216s0f0s0", "10.96.1.99/24"), "quiet gid-usable gid-uniform roce-netdev"),
+     ("PCP trusted, rails and storage in VLANs", "hgx-b200", [*IN_VLANS, by_tag], "quiet roce-trust roce-lossless"),
+     ("each half of a port", "hgx-b200", halves("mlx5_0", "mlx5_4"), "quiet pcie-bandwidth"),
+     ("a NIC of another board in place of one", "azure-nd-h100-v5", lambda m: setattr(m.fn("mlx5_3"), "ids", (0x15B3, 0x101E, 0x15B3, 0x0024)), "quiet nic-missing"),
+     ("PCP trusted, without VLANs", "hgx-b200", by_tag, "warning roce-trust", {"words": "mlx5_3"}),
+     ("one half of a port has half of the lanes", "hgx-b200", [*halves("mlx5_0", "mlx5_4"), link("mlx5_4", (5, 8), (5, 8), (5, 8))], "warning pcie-bandwidth", {"words": "mlx5_4: PCIe link of 252"}),
+     ("a NIC of a guest has gone", "azure-nd-h100-v5", gone("mlx5_3"), "warning nic-missing", {"words": "7 compute NICs"}),
+     ("the same, beside an adapter that does raw packets only", "azure-nd-h100-v5", [raw("mlx5_8"), gone("mlx5_3")], "warning nic-missing"))

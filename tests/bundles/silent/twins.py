@@ -30,6 +30,7 @@ class Made:
         self.host, self.files, self.fails, self.devs, self.env = build(base), {}, {}, {}, ""
         self.lossless, self.pauses, self.neighbours, self.protocol, self.refused = {}, {}, {}, {}, []
         self.hidden = {}  # folder to names that fail there
+        self.empty = []  # folders without anything in them
 
     def fn(self, dev):
         """Function of an RDMA device, of a GPU ("GPU3") or at an address."""
@@ -125,6 +126,7 @@ class Made:
                 entry["names"] = sorted(own | set(hidden[path]))
             requests.append(entry)
         requests += [{"ask": "list" if path in FOLDERS else "read", "path": f"/{path}", "errno": errno} for path, errno in self.fails.items()]
+        requests += [{"ask": "list", "path": f"/{path}", "names": []} for path in self.empty]
         for path, (number, mode) in self.devs.items():
             requests += [{"ask": "rdev", "path": f"/{path}", "value": number}, {"ask": "mode", "path": f"/{path}", "value": mode}]
         manifest["samples"][0]["requests"] = requests
@@ -141,7 +143,7 @@ def messages(reply):
 
 def folders(root, made):
     """Those whose files all fail are listed nevertheless."""
-    for folder in made.hidden:
+    for folder in [*made.hidden, *made.empty]:
         os.makedirs(os.path.join(root, "root", folder), exist_ok=True)
 
 
