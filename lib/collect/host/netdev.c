@@ -195,10 +195,9 @@ void rd_collect_join_netdevs(struct rd_host *host)
 		}
 		for (size_t j = 0; dev->pci >= 0 && j < host->n_netdevs; j++) {
 			const struct rd_netdev *netdev = &host->netdevs[j];
-			unsigned wanted = netdev->type.v == ARPHRD_IPOIB ? 0 : 1;
 
 			if (netdev->pci != dev->pci || netdev->sf != dev->sf || netdev->represents ||
-			    (wanted == 1) != rd_port_is_ethernet(port))
+			    (netdev->type.v == ARPHRD_IPOIB) == rd_port_is_ethernet(port))
 				continue;
 			/* dev_port is meaningless if each function has one port. */
 			if (dev->n_ports > 1 && netdev->ibdev_port >= 0 && (unsigned)netdev->ibdev_port + 1 != port->num)
