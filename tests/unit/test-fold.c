@@ -139,6 +139,33 @@ PLACE_TEST(a_bridge_explains_what_hangs_below_it)
 	assert_string_equal(cause_of(at, "gpu-nic-socket", "mlx5_10"), "");
 }
 
+/* Nodes of one socket (NPS4, SNC). */
+PLACE_TEST(a_nic_of_the_socket_is_why_there_is_none)
+{
+	make(at);
+	for (int node = 0; node < 2; node++) {
+		struct rd_numa *numa = rd_host_add_numa(&at->host);
+
+		numa->id = node;
+		RD_SET(numa->package, 0);
+	}
+	say(at, "port-state", RD_SEV_CRITICAL, "mlx5_1/1");
+	say(at, "gpu-nic-socket", RD_SEV_WARNING, "mlx5_10");
+	rd_diagnose(&at->host, NULL, 0, &at->findings);
+	assert_string_equal(cause_of(at, "gpu-nic-socket", "mlx5_10"), "port-state mlx5_1/1");
+}
+
+PLACE_TEST(what_is_lossy_differs_from_the_others)
+{
+	make(at);
+	say(at, "roce-lossless", RD_SEV_WARNING, "mlx5_1/1 (eth1)");
+	say(at, "roce-pfc-uniform", RD_SEV_WARNING, "mlx5_1/1 (eth1)");
+	say(at, "roce-pfc-uniform", RD_SEV_WARNING, "mlx5_2/1 (eth2)");
+	rd_diagnose(&at->host, NULL, 0, &at->findings);
+	assert_string_equal(cause_of(at, "roce-pfc-uniform", "mlx5_1/1 (eth1)"), "roce-lossless mlx5_1/1 (eth1)");
+	assert_string_equal(cause_of(at, "roce-pfc-uniform", "mlx5_2/1 (eth2)"), "");
+}
+
 PLACE_TEST(nothing_follows_from_what_is_well)
 {
 	make(at);

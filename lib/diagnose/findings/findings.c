@@ -210,7 +210,7 @@ enum relation {
 	SAME,  /* the same device, one of its ports, its interface or its PCI function */
 	BELOW, /* the device of the consequence is below the bridge of the cause, or the same */
 	ABOVE, /* the device of the cause is below the bridge of the consequence */
-	NODE,  /* both devices are on one NUMA node */
+	NODE,  /* both devices are on one NUMA node, or socket */
 	HOST,  /* anything on the host */
 };
 
@@ -256,6 +256,7 @@ static const struct {
 	{ "bond-mode", SAME, "port-speed-uniform" },
 	{ "bond-aggregator", SAME, "port-speed-uniform" },
 	{ "mtu-uniform", SAME, "roce-mtu" },
+	{ "roce-lossless", SAME, "roce-pfc-uniform" },
 	/* GIDs. */
 	{ "gid-netns", SAME, "gid-usable" },
 	{ "roce-netdev", SAME, "gid-usable" },
@@ -313,8 +314,8 @@ static bool is_connected(const struct state *st, enum relation relation, size_t 
 	case NODE:
 		for (size_t i = 0; i < a->n && a->v[i] < st->host->n_pcis; i++)
 			for (size_t k = 0; k < b->n && b->v[k] < st->host->n_pcis; k++)
-				if (rd_pci_numa(st->host, (int)a->v[i]) >= 0 &&
-				    rd_pci_numa(st->host, (int)a->v[i]) == rd_pci_numa(st->host, (int)b->v[k]))
+				if (rd_host_same_socket(st->host, rd_pci_numa(st->host, (int)a->v[i]),
+							rd_pci_numa(st->host, (int)b->v[k])) == 1)
 					return true;
 		return false;
 	case SAME:
