@@ -265,10 +265,7 @@ static bool is_nic(const struct rd_host *host, const struct rd_devlink *devlink)
 {
 	int pci = strcmp(devlink->bus, "pci") == 0 ? rd_host_find_pci(host, devlink->dev) : -1;
 
-	for (size_t i = 0; pci >= 0 && i < host->n_ibdevs; i++)
-		if (host->ibdevs[i].pci == pci)
-			return true;
-	return false;
+	return rd_host_ibdev_at(host, pci) >= 0;
 }
 
 static bool read_devlink(const struct rd_check_input *in, struct rd_check_out *out)

@@ -427,12 +427,8 @@ static int pci_at(const struct rd_host *host, const char *word, size_t size)
 /* For the host: a guest has its own mappings for the devices that it was given. */
 static bool moves_data(const struct rd_host *host, int pci)
 {
-	if (rd_driver_is_for_guests(host->pcis[pci].driver))
-		return false;
-	for (size_t i = 0; i < host->n_ibdevs; i++)
-		if (host->ibdevs[i].pci == pci)
-			return true;
-	return rd_host_gpu_at(host, pci) >= 0;
+	return !rd_driver_is_for_guests(host->pcis[pci].driver) &&
+	       (rd_host_ibdev_at(host, pci) >= 0 || rd_host_gpu_at(host, pci) >= 0);
 }
 
 static char *iommu_fix(const struct rd_host *host, const char *subject, enum rd_klog_form form)

@@ -468,14 +468,6 @@ static int ibdev_of_netdev(const struct rd_host *host, int netdev)
 	return found;
 }
 
-static bool is_gpu(const struct rd_host *host, int pci)
-{
-	for (size_t g = 0; g < host->n_gpus; g++)
-		if (host->gpus[g].pci == pci)
-			return true;
-	return false;
-}
-
 static void add_of_function(const struct rd_host *host, int pci, int *found)
 {
 	for (size_t d = 0; d < host->n_ibdevs; d++)
@@ -489,12 +481,12 @@ static int ibdev_of_pci(const struct rd_host *host, int pci)
 	int found = NONE;
 
 	add_of_function(host, pci, &found);
-	if (found != NONE || is_gpu(host, pci))
+	if (found != NONE || rd_host_gpu_at(host, pci) >= 0)
 		return found;
 	if (host->pcis[pci].pf >= 0) {
 		pci = host->pcis[pci].pf;
 		add_of_function(host, pci, &found);
-		if (found != NONE || is_gpu(host, pci))
+		if (found != NONE || rd_host_gpu_at(host, pci) >= 0)
 			return found;
 	}
 	for (size_t d = 0; d < host->n_ibdevs; d++) {
@@ -619,7 +611,7 @@ static bool is_apart(const struct rd_host *host, const struct rd_selection *sele
 
 	if (pci < 0 || rd_subject_ibdev(host, finding->subject) >= 0)
 		return false;
-	if (is_gpu(host, pci))
+	if (rd_host_gpu_at(host, pci) >= 0)
 		return true;
 	for (size_t d = 0; d < host->n_ibdevs; d++) {
 		int own = rd_selection_has_ibdev(selection, d) ? host->ibdevs[d].pci : -1;

@@ -467,7 +467,7 @@ int rd_host_bond_of(const struct rd_host *host, int pci)
 
 int rd_host_ibdev_at(const struct rd_host *host, int pci)
 {
-	for (size_t i = 0; i < host->n_ibdevs; i++)
+	for (size_t i = 0; pci >= 0 && i < host->n_ibdevs; i++)
 		if (host->ibdevs[i].pci == pci && !host->ibdevs[i].parent_netdev)
 			return (int)i;
 	return -1;
