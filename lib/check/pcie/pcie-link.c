@@ -284,12 +284,10 @@ static void run_links(const struct rd_check_input *in, struct rd_check_out *out)
 static double gbps_beside(const struct rd_host *host, size_t pci)
 {
 	const struct rd_pci *own = &host->pcis[pci];
-	const char *guid = NULL;
+	int ibdev = rd_host_ibdev_at(host, (int)pci);
+	const char *guid = ibdev < 0 ? NULL : host->ibdevs[ibdev].sys_image_guid;
 	double gbps = 0;
 
-	for (size_t d = 0; d < host->n_ibdevs; d++)
-		if (host->ibdevs[d].pci == (int)pci)
-			guid = host->ibdevs[d].sys_image_guid;
 	for (size_t d = 0; guid && d < host->n_ibdevs; d++) {
 		const struct rd_ibdev *dev = &host->ibdevs[d];
 		const struct rd_pci *other = dev->pci < 0 ? own : &host->pcis[dev->pci];

@@ -50,11 +50,9 @@ static bool has_address(const struct rd_host *host, const struct rd_port *port)
 	for (size_t i = 0; i < port->n_netdevs; i++) {
 		const struct rd_netdev *netdev = &host->netdevs[port->netdevs[i]];
 		int master = rd_host_find_netdev(host, netdev->master);
-		const struct rd_netdev *both[] = { netdev, master < 0 ? NULL : &host->netdevs[master] };
 
-		for (size_t n = 0; n < RD_ARRAY_SIZE(both); n++)
-			if (both[n] && rd_netdev_has_address(both[n]))
-				return true;
+		if (rd_netdev_has_address(netdev) || (master >= 0 && rd_netdev_has_address(&host->netdevs[master])))
+			return true;
 	}
 	return false;
 }
@@ -82,6 +80,22 @@ static bool is_idle(const struct rd_host *host, const struct rd_port *port, enum
 		if (host->netdevs[i].represents && host->netdevs[i].pci == pci)
 			return true;
 	return role == RD_ROLE_STORAGE || role == RD_ROLE_MANAGEMENT || !rd_host_has_peer(host);
+}
+
+/* Its link is the backup of a bond, whose GIDs the kernel gives to the device of the active one. */
+static bool is_backup(const struct rd_host *host, const struct rd_port *port)
+{
+	int pci = host->ibdevs[port->ibdev].pci, bond = rd_host_bond_of(host, pci);
+
+	for (size_t i = 0;
+	     bond >= 0 && rd_same_text(host->netdevs[bond].bond_mode, "active-backup 1") && i < host->n_netdevs; i++) {
+		const struct rd_netdev *other = &host->netdevs[i];
+
+		if (other->pci != pci && rd_host_find_netdev(host, other->master) == bond &&
+		    rd_same_text(other->bond_state, "active") && rd_host_ibdev_at(host, other->pci) >= 0)
+			return true;
+	}
+	return false;
 }
 
 /* An uplink in switchdev mode, as of mlx5, perhaps in a bridge: it leads out of the cluster, and jobs have other ports. */
@@ -136,6 +150,8 @@ static void judge_usable(const struct rd_check_input *in, size_t p, const char *
 			      rd_text("GID table is empty, as of an uplink in switchdev mode: no sign that the port is "
 				      "used for RDMA"),
 			      NULL, NULL);
+	else if (view->gid < 0 && is_backup(views->host, port))
+		rd_check_note(out, name, rd_text("backup link of a bond, whose GIDs the active one has"), NULL, NULL);
 	else if (view->gid < 0 && is_switched(views->host, port))
 		rd_check_unknown(out, name,
 				 "its interface is in an Open vSwitch: nothing shows whether it is to be used for RDMA");

@@ -777,7 +777,7 @@ rows("partitions, container runtimes, links of bonds, DSCP maps, errors that wer
      ("requests that a card does not support", "hgx-b200", [nonfatal(d, 2, CmpltTO=0, UnsupReq=2) for d in ("GPU3", "mlx5_3")], "quiet aer-uncorrectable"),
      ("completions that did not come, beside them", "hgx-b200", nonfatal("mlx5_3", 3, CmpltTO=1, UnsupReq=2), "warning aer-uncorrectable", {"words": "mlx5_3: 0 fatal, 1 nonfatal"}))
 
-KIND = "adapters without RDMA, subfunctions, classes of VLANs, halves of a port, NICs of a guest"
+KIND = "adapters without RDMA, subfunctions, classes of VLANs, halves of a port, NICs of a guest, backups"
 
 
 def raw(dev):
@@ -823,6 +823,16 @@ def halves(*devs):
     return [only_nics(*devs), *[dev_put(d, "ports/1/rate", "800 Gb/sec (4X XDR)") for d in devs], *[guid(d, "a088:c203:0042:0000") for d in devs]]
 
 
+def backup(*without, left=()):
+    """A bond over two cards with one active link; these devices have no GIDs, or the ones left: the default GID of the bond."""
+    def step(m):
+        bond = net_of(m, "bond0")
+        bond.mode, bond.slaves[1].standby = "active-backup 1", True
+        for dev in without:
+            gids(dev, left)(m)
+    return step
+
+
 IN_VLANS = [in_vlan(n, 100 + k) for k, n in enumerate([*RAILS, "enp90s0f0np0", "enp216s0f0np0"])]
 rows(KIND,
      ("an adapter that does raw packets only", "azure-nd-h100-v5", raw("mlx5_8"), "quiet gid-usable gid-v2 roce-lossless nic-missing"),
@@ -833,4 +843,8 @@ rows(KIND,
      ("PCP trusted, without VLANs", "hgx-b200", by_tag, "warning roce-trust", {"words": "mlx5_3"}),
      ("one half of a port has half of the lanes", "hgx-b200", [*halves("mlx5_0", "mlx5_4"), link("mlx5_4", (5, 8), (5, 8), (5, 8))], "warning pcie-bandwidth", {"words": "mlx5_4: PCIe link of 252"}),
      ("a NIC of a guest has gone", "azure-nd-h100-v5", gone("mlx5_3"), "warning nic-missing", {"words": "7 compute NICs"}),
-     ("the same, beside an adapter that does raw packets only", "azure-nd-h100-v5", [raw("mlx5_8"), gone("mlx5_3")], "warning nic-missing"))
+     ("the same, beside an adapter that does raw packets only", "azure-nd-h100-v5", [raw("mlx5_8"), gone("mlx5_3")], "warning nic-missing"),
+     ("the backup link of a bond has no GIDs", "dgx-h100", backup("mlx5_8"), "quiet gid-usable gid-v2"),
+     ("it has the default GID of the bond alone", "dgx-h100", [backup("mlx5_8", left=[(0, "fe80:0000:0000:0000:a288:c2ff:fe30:0b1e", "RoCE v2", "bond0")]), gateway("bond0", None)], "quiet gid-usable gid-v2"),
+     ("the active link of a bond has no GIDs", "dgx-h100", backup("mlx5_2", "mlx5_8"), "critical gid-usable", {"words": "mlx5_2"}),
+     ("a link of a bond with two active ones has no GIDs", "dgx-h100", gids("mlx5_8"), "critical gid-usable", {"words": "mlx5_8"}))
