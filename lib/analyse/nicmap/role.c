@@ -591,12 +591,11 @@ static bool kind_is_unused(const struct rd_role_state *st, int kind)
 	return st->host->n_gpus == 0;
 }
 
-/* Or has an address: it is to be up. */
+/* Or has an address, or a link: it is to be up. */
 static bool kind_is_up(const struct rd_role_state *st, int kind)
 {
 	for (size_t p = 0; p < st->host->n_ports; p++)
-		if (is_compute(st, p) && card_of(st, p)->kind == kind &&
-		    (is_usable(st, &st->host->ports[p]) || rd_port_is_configured(st->host, &st->host->ports[p])))
+		if (is_compute(st, p) && card_of(st, p)->kind == kind && !is_unused(st->host, &st->host->ports[p]))
 			return true;
 	return false;
 }

@@ -50,7 +50,7 @@ static enum reach reach_of(const struct rd_check_input *in, size_t gpu, size_t i
 {
 	const struct rd_host *host = in->host;
 	enum rd_path path = rd_nicmap_pair(in->map, gpu, ibdev)->path;
-	int a = rd_pci_numa(host, host->gpus[gpu].pci), b = rd_ibdev_numa(host, (int)ibdev);
+	int a = rd_pci_numa(host, host->gpus[gpu].pci), b = rd_ibdev_numa(host, (int)ibdev), socket;
 
 	if (path != RD_PATH_UNKNOWN && path != RD_PATH_SYS)
 		return REACH_NEAR;
@@ -59,14 +59,8 @@ static enum reach reach_of(const struct rd_check_input *in, size_t gpu, size_t i
 		return REACH_NEAR;
 	if (a < 0 || b < 0 || (path == RD_PATH_UNKNOWN && a == b))
 		return REACH_UNKNOWN;
-	switch (rd_host_same_socket(host, a, b)) {
-	case 1:
-		return REACH_NEAR;
-	case 0:
-		return REACH_OTHER_SOCKET;
-	default:
-		return REACH_OTHER_NODE;
-	}
+	socket = rd_host_same_socket(host, a, b);
+	return socket == 1 ? REACH_NEAR : socket == 0 ? REACH_OTHER_SOCKET : REACH_OTHER_NODE;
 }
 
 /* The host has one NIC: whatever socket it is on, the accelerators of the other are far from it. Soft devices are none. */
@@ -182,9 +176,14 @@ static bool is_odd(const struct rd_check_input *in, size_t ibdev)
 	return false;
 }
 
-/* Rule nic-missing reports a NIC that is missing below this switch. */
+/* Rule nic-missing reports a NIC that is missing below this switch, and nic-driver one whose RDMA device is not here: it may be
+ * in a container's network namespace. */
 static bool has_missing_nic(const struct rd_check_input *in, size_t bridge)
 {
+	for (size_t i = 0; i < in->host->n_pcis; i++)
+		if (in->host->pcis[i].class.v >> 16 == RD_PCI_NETWORK && in->host->pcis[i].pf < 0 &&
+		    rd_pci_is_below(in->host, (int)i, (int)bridge) && rd_host_ibdev_at(in->host, (int)i) < 0)
+			return true;
 	for (size_t i = 0; in->symmetry && i < in->symmetry->n_missing; i++)
 		if (rd_pci_is_below(in->host, in->symmetry->missing[i].bridge, (int)bridge) &&
 		    !in->symmetry->missing[i].gpu)

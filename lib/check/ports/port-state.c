@@ -44,15 +44,20 @@ static char *down_fix(const struct rd_check_input *in, const struct rd_port *por
 {
 	const struct rd_host *host = in->host;
 	const struct rd_ibdev *dev = &host->ibdevs[port->ibdev];
-	const char *name = port->n_netdevs > 0 ? host->netdevs[port->netdevs[0]].name : NULL;
-	const struct rd_netif *netif = name && in->net ? rd_netstate_find_name(in->net, name) : NULL;
+	const struct rd_netdev *netdev = NULL;
+	const struct rd_netif *netif;
 
-	if (!rd_port_is_ethernet(port) || !name)
+	/* A cable is that of a bond's member. */
+	for (size_t i = 0; i < port->n_netdevs && (!netdev || netdev->is_bond); i++)
+		netdev = &host->netdevs[port->netdevs[i]];
+	netif = netdev && in->net ? rd_netstate_find_name(in->net, netdev->name) : NULL;
+	if (!rd_port_is_ethernet(port) || !netdev)
 		return rd_text("ibstat IBDEV\n" CABLE "%s", shows_them(host, dev));
 	if (!netif || !(netif->flags & IFF_UP))
 		return NULL;
-	return dev->pci >= 0 && rd_pcie_is_vf(host, &host->pcis[dev->pci]) ? virtual_fix(host, port) :
-									     rd_text("ethtool -m %s\n" CABLE, name);
+	return dev->pci >= 0 && rd_pcie_is_vf(host, &host->pcis[dev->pci]) ?
+		       virtual_fix(host, port) :
+		       rd_text("ethtool -m %s\n" CABLE, netdev->name);
 }
 
 static void fail_down(const struct rd_check_input *in, size_t p, const char *name, struct rd_check_out *out)

@@ -60,9 +60,7 @@ static bool has_address(const struct rd_host *host, const struct rd_port *port)
 /* In an Open vSwitch, whose own interface has the address: that makes no GID. */
 static bool is_switched(const struct rd_host *host, const struct rd_port *port)
 {
-	const char *master = port->n_netdevs > 0 ? host->netdevs[port->netdevs[0]].master : NULL;
-
-	return master && strcmp(master, "ovs-system") == 0;
+	return port->n_netdevs > 0 && rd_same_text(host->netdevs[port->netdevs[0]].master, "ovs-system");
 }
 
 /* Drivers create an RDMA device for every port of a NIC, used or not. A port without an address is unused if it is not for

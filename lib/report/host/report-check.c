@@ -101,11 +101,10 @@ void rd_report_rules(struct rd_report *report, const struct rd_check *const *che
 /* What an operator calls a PCI function; NULL: it has no other name. */
 static char *name_of(const struct rd_host *host, const char *subject)
 {
-	int pci = rd_host_find_pci(host, subject), gpu = rd_host_gpu_at(host, pci);
+	int pci = rd_host_find_pci(host, subject), gpu = rd_host_gpu_at(host, pci), dev = rd_host_ibdev_at(host, pci);
 
-	for (size_t i = 0; i < host->n_ibdevs && pci >= 0; i++)
-		if (host->ibdevs[i].pci == pci && host->ibdevs[i].name)
-			return rd_dup(host->ibdevs[i].name);
+	if (dev >= 0 && host->ibdevs[dev].name)
+		return rd_dup(host->ibdevs[dev].name);
 	if (gpu >= 0)
 		return rd_text("GPU%d", gpu);
 	for (size_t i = 0; i < host->n_netdevs && pci >= 0; i++)
