@@ -552,6 +552,7 @@ rows(KIND,
      ("advice of a slow port", "mi300x-thor2", lambda m: setattr(m.fn("bnxt_re2").rdma[0].ports[0], "rate", 200), "text ethtool -m benic3p1", {"command": "topo-check"}),
      ("advice of a slow port", "hgx-b200", lambda m: setattr(m.fn("mlx5_2").rdma[0].ports[0], "rate", 200), "text mlxlink -d", {"command": "topo-check"}),
      ("advice of a virtual function that is down", "kvm-h100", down("mlx5_2"), "text vf N state auto", {"command": "topo-check"}),
+     ("advice of a LAG that is down", "h100-roce-lag", down("mlx5_bond_2"), "text ethtool -m ens12f0np0", {"command": "topo-check"}),
      ("advice of a port that is down", "hgx-b200", down("mlx5_2"), "text ethtool -m gpu2rdma0", {"command": "topo-check"}))
 
 KIND = "pods, hypervisors and their guests"
@@ -574,6 +575,7 @@ rows(KIND,
      ("a drive was replaced", "hgx-b200", lambda m: log(f"pcieport {next(f for f in m.host.fns if f.kind.driver == 'nvme').up.addr}: pciehp: Slot(12): Card not present")(m), "quiet log-pcie-errors"),
      ("a NIC was replaced", "hgx-b200", lambda m: log(f"pcieport {m.fn('mlx5_3').up.addr}: pciehp: Slot(12): Card not present")(m), "warning log-pcie-errors"),
      ("a link of a switchdev NIC goes up and down", "hgx-b200", [switchdev("mlx5_3"), lambda m: log(*[f"mlx5_core {m.fn('mlx5_3').addr} gpu3rdma0: Link down"] * 8)(m)], "warning log-link-flaps"),
+     ("a NIC is in a pod as a whole", "hgx-b200", no_rdma("mlx5_3"), "quiet switch-uneven nic-driver"),
      ("a pod without the interface of its own device", "hgx-b200", [container(), devices(2, 12), elsewhere(*OTHERS)], "critical gid-netns", {"words": "mlx5_1"}),
      ("half of the GPUs for guests, the IOMMU translates", "dgx-h100", [bind("vfio-pci", "GPU0", "GPU1", "GPU2", "GPU3"), TRANSLATED], "warning iommu-mode", {"words": "mlx5_0"}),
      ("a NIC in switchdev mode is down", "hgx-b200", [switchdev("mlx5_3"), down("mlx5_3")], "critical port-state", {"words": "mlx5_3"}),
